@@ -1,0 +1,154 @@
+# walprobe: one non-recursive makefile. Objects live under build/obj/<variant>; the plain variant's
+# programs are build/walprobe and build/walprobe-witness.
+#
+#   make                the program
+#   make quickstart     install what is missing, build, run the main job
+#   make check          all tests (installs what they need)
+#   make bench          speed beside the peers, as ratios in the same run
+#   SAN=address,undefined make check-unit     SAN=thread make check-unit     CC=clang make
+#   make install        DESTDIR and PREFIX are honoured
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+SAN ?=
+V ?= 0
+
+comma := ,
+variant := $(if $(SAN),$(subst $(comma),-,$(SAN)),plain)
+B := build
+O := $(B)/obj/$(variant)
+BIN := $(if $(SAN),$(O)/bin,$(B))
+
+PACKAGES := libpq mount jansson smartcols
+FOUND := $(shell pkg-config --exists $(PACKAGES) 2>/dev/null && echo yes)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
+
+OPT ?= -O2 -g
+WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wwrite-strings -Wcast-qual -Wpointer-arith -Wundef -Wformat=2 -fno-common
+WERROR ?= -Werror
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Isrc -I$(B)/gen $(OPT) $(WARN) \
+	$(WERROR) -pthread $(PKG_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)
+ALL_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+LIBS := $(PKG_LIBS) -lm
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))
+
+LIB_SRC := $(filter-out src/cli/main.c,$(wildcard src/*/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
+LIB := $(O)/libwalprobe.a
+SQL := $(wildcard sql/*.sql)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
+UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
+
+.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig bench docs \
+	install uninstall format clean dist FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BIN)/walprobe
+
+# ---- packages -------------------------------------------------------------------------------
+
+# Each goal that needs packages asks for its set; nothing happens when nothing is missing. After an
+# installation make runs again, because pkg-config's answers have changed.
+deps-%:
+	@contrib/install-deps $*
+
+ifneq ($(FOUND),yes)
+quickstart check bench: deps-early
+	@$(MAKE) --no-print-directory $@
+deps-early:
+	@contrib/install-deps build $(if $(filter quickstart,$(MAKECMDGOALS)),run,test run)
+	@pkg-config --exists $(PACKAGES) || { echo "make: some of these libraries are still missing: $(PACKAGES)" >&2; exit 1; }
+.PHONY: deps-early
+else
+quickstart: deps-run
+	@$(MAKE) --no-print-directory all
+	@contrib/quickstart $(B)/walprobe
+
+check: deps-test
+	@$(MAKE) --no-print-directory all
+	@tests/run-all $(MAKE)
+
+bench: deps-test
+	@$(MAKE) --no-print-directory all
+	@tests/bench/run $(B)/walprobe
+endif
+
+# ---- program ---------------------------------------------------------------------------------
+
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)' | cmp -s - $@ || \
+		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)' > $@
+
+$(O)/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB): $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(LIB_OBJ)
+
+$(BIN)/walprobe: $(O)/src/cli/main.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(O)/src/cli/main.o $(LIB) $(LIBS)
+
+# ---- documents from the binary's own tables ----------------------------------------------------
+
+docs: $(B)/walprobe.1 $(B)/walprobe.bash
+$(B)/walprobe.1: $(B)/walprobe
+	$(call say,MAN,$@)
+	$(Q)$(B)/walprobe --print-man > $@
+$(B)/walprobe.bash: $(B)/walprobe
+	$(call say,COMP,$@)
+	$(Q)$(B)/walprobe --print-completion > $@
+
+install: all docs
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1' \
+		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions'
+	install -m 755 $(B)/walprobe '$(DESTDIR)$(PREFIX)/bin/walprobe'
+	install -m 644 $(B)/walprobe.1 '$(DESTDIR)$(PREFIX)/share/man/man1/walprobe.1'
+	install -m 644 $(B)/walprobe.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/walprobe'
+
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/walprobe' '$(DESTDIR)$(PREFIX)/share/man/man1/walprobe.1' \
+		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/walprobe'
+
+# ---- tests -------------------------------------------------------------------------------------
+
+$(O)/unit/%: $(O)/tests/unit/%.o $(UNIT_HELP_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP_OBJ) $(LIB) $(LIBS) -lcmocka
+
+check-lint:
+	@tests/lint/run
+
+check-unit: $(UNIT_BIN)
+	@tests/unit/run $(UNIT_BIN)
+
+check-integration: $(BIN)/walprobe
+	@tests/integration/run $(BIN)/walprobe
+
+check-rig: $(B)/walprobe
+	@tests/rig/run $(B)/walprobe
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+dist:
+	@contrib/make-dist
+
+clean:
+	rm -rf $(B)
+
+-include $(wildcard $(O)/src/*/*.d $(O)/tests/unit/*.d)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * measure.h - one thing that is measured once in every round, and the rounds themselves.
+ *
+ * Floor: probe. A probe plans measures for each target; wp_rounds_run() runs all of them in
+ * interleaved rounds in a seeded shuffled order, so that drift hits all alike; the probe then
+ * turns them into rows. The unit of every interval is the round.
+ * Threads: main thread only; a measure may use threads inside its own block.
+ */
+#ifndef WALPROBE_MEASURE_H
+#define WALPROBE_MEASURE_H
+
+#include "walprobe/hist.h"
+#include "walprobe/run.h"
+#include "walprobe/target.h"
+
+/* what one block (one measure in one round) gave */
+struct wp_block {
+	double value;       /* in the metric's unit: operations or commits per second */
+	int64_t operations; /* behind value */
+	int64_t syncs;      /* synchronous writes: what flushes are counted against */
+	int64_t elapsed_ns;
+};
+
+struct wp_measure {
+	/* who it is, as in table "rounds"; static or owned by the plan (self) */
+	const char *table;   /* "sync", "append", "io" */
+	const char *metric;  /* "ops_per_s", "commits_per_s" */
+	const char *method;  /* NULL: does not apply */
+	const char *variant; /* NULL: does not apply */
+	int64_t clients;     /* 0: does not apply */
+	const char *test;    /* NULL: does not apply */
+	int64_t record_bytes; /* 0: does not apply */
+	struct wp_target *target; /* borrowed */
+	bool is_lower_better;
+	bool is_twin; /* the hidden A/A copy of another measure: no row of its own */
+
+	/*
+	 * Run for at least least_ns, recording latencies into hist. Nothing but the measured work
+	 * happens inside. A signal (wp_stop_flag) ends the block early: -WP_E_STOPPED.
+	 */
+	int (*run)(struct wp_measure *measure, int64_t least_ns, struct wp_hist *hist,
+		struct wp_block *block, struct wp_err *err);
+	/* Close and free self; accepts a measure that never ran. NULL: nothing to do. */
+	void (*release)(struct wp_measure *measure);
+	void *self;
+	const struct wp_os *os;
+
+	/* filled by wp_rounds_run() */
+	char *absent;          /* reason why there is no figure; NULL: there is one */
+	struct wp_hist hist;   /* pooled over the rounds that count */
+	double *values;        /* one per round; NaN: not measured, or the round was dropped */
+	int64_t round_count;   /* rounds begun */
+	int64_t operations;    /* over all rounds that count */
+	int64_t syncs;
+	int64_t elapsed_ns;
+	int64_t flushes;       /* at the counting device, beside syncs */
+	const char *flushes_unknown; /* reason; NULL: flushes is known */
+};
+
+struct wp_measures {
+	struct wp_measure **items;
+	size_t count;
+};
+
+/* wp_measures_add - a new zeroed measure at the end; the list owns it, its address stays. */
+struct wp_measure *wp_measures_add(struct wp_measures *measures);
+
+/* wp_measures_release - release and free all; accepts a zeroed struct. */
+void wp_measures_release(struct wp_measures *measures);
+
+/* wp_measure_set_absent - there is no figure, for this reason (formatted; keeps the first one). */
+void wp_measure_set_absent(struct wp_measure *measure, const char *format, ...) WP_PRINTF(2, 3);
+
+/*
+ * wp_rounds_run - warm up once, then run all measures run->rounds times.
+ *
+ * A measure that fails is absent from then on, together with the others of its target; the failure
+ * is told as a problem of the run and the other targets go on. -WP_E_STOPPED when a signal came:
+ * what was measured stays, and run->result->is_complete is false.
+ */
+int wp_rounds_run(struct wp_run *run, struct wp_measures *measures, struct wp_err *err);
+
+/* wp_rounds_fill - the raw rounds into table "rounds" of the result. */
+void wp_rounds_fill(const struct wp_run *run, const struct wp_measures *measures);
+
+/*
+ * wp_measure_interval - middle and 95 % interval of the rounds' values (Hodges-Lehmann and the
+ * exact signed-rank interval).
+ *
+ * Returns: NULL with all three set, or a static reason (fewer than 6 rounds ...) with *low and
+ * *high NaN; *middle is set whenever one round was measured, else NaN.
+ */
+const char *wp_measure_interval(
+	const struct wp_measure *measure, double *middle, double *low, double *high);
+
+/*
+ * wp_measure_fill_row - the cells that every measure's row shares, where the table has them:
+ * target method variant clients ... the rate (metric) ci_low ci_high mean_ns p50_ns p90_ns p99_ns
+ * p999_ns max_ns, absent with its reason where not measured or too few samples for a percentile.
+ */
+void wp_measure_fill_row(const struct wp_measure *measure, struct wp_row *row);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * render.h - a result as text, JSON or CSV, and back from JSON.
+ *
+ * Floor: report (may include base, result). A renderer sees the result and a stream, and neither
+ * clock, locale nor terminal: the same document gives the same bytes.
+ * Threads: yes.
+ */
+#ifndef WALPROBE_RENDER_H
+#define WALPROBE_RENDER_H
+
+#include "walprobe/result.h"
+
+struct wp_render_options {
+	bool is_colored; /* text only */
+	bool is_verbose; /* text only: also environment, parameters and raw rounds */
+};
+
+/* A renderer writes all of result; errors of the stream are for the caller to look at (ferror). */
+typedef void wp_render_fn(
+	const struct wp_result *result, const struct wp_render_options *options, FILE *stream);
+
+wp_render_fn wp_render_text; /* at most 100 columns */
+wp_render_fn wp_render_json; /* the full document, round trip exact */
+wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a heading, the rows */
+
+/* wp_renderer - the renderer with this --format name, or NULL. */
+wp_render_fn *wp_renderer(const char *format);
+
+/*
+ * wp_result_read_json - a document that wp_render_json() wrote.
+ *
+ * name  for messages: the file.
+ * Returns: 0 with *out (free with wp_result_free()), or -WP_E_DATA with line and column of what is
+ * wrong; unknown keys are ignored, a higher schema is refused with a hint.
+ */
+int wp_result_read_json(const char *text, size_t length, const char *name, struct wp_result **out,
+	struct wp_err *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * stack.h - what lies under a directory: mount, file system, block layers, leaf devices.
+ *
+ * Floor: device (may include base, os, result). Mount facts through libmount; block layers from
+ * sysfs (slaves/, partition parents, loop backing files, NVMe multipath paths, btrfs members).
+ * The layers form a graph (one disk may lie under two parents): a device appears once.
+ * Threads: no.
+ */
+#ifndef WALPROBE_STACK_H
+#define WALPROBE_STACK_H
+
+#include "walprobe/os.h"
+#include "walprobe/result.h"
+
+struct wp_layer {
+	char *name;           /* kernel name: "sda1", "dm-0", "loop3", "nvme0n1" */
+	char *kind;           /* "disk", "part", "loop", "lvm", "crypt", "raid1", "mpath", ... */
+	unsigned major;
+	unsigned minor;
+	int *below;           /* indexes of the layers under this one */
+	size_t below_count;
+	bool is_leaf;         /* requests are counted here (request-based device without slaves) */
+	char *write_cache;    /* "write back", "write through"; NULL: cannot be seen */
+	char *device_cache;   /* the device's own report (cache_type); NULL: cannot be seen */
+	int is_fua;           /* 1, 0, -1: cannot be seen */
+	int is_rotational;    /* 1, 0, -1 */
+	int64_t logical_block_bytes; /* 0: unknown */
+	char *model;          /* NULL: unknown */
+	char *backing_file;   /* loop devices: file they lie on; NULL otherwise */
+	char *scheduler;      /* NULL: unknown */
+};
+
+struct wp_stack {
+	char *mount_point;
+	char *source;        /* "/dev/sda1", "tmpfs", "server:/export" */
+	char *fstype;        /* from the mount table, never from statfs */
+	char *mount_options; /* mount and super block options, comma separated */
+	bool is_read_only;
+	char *upper_dir;     /* overlay: the directory whose stack is followed; else NULL */
+	struct wp_layer *layers; /* [0] is what the file system lies on; empty: no block device */
+	size_t layer_count;
+	char *unseen; /* why no block device can be seen (NFS, tmpfs, FUSE ...); NULL when layers */
+};
+
+/* where sysfs, procfs and the mount table are read; recorded trees in tests */
+struct wp_stack_roots {
+	const char *sys;       /* "/sys" */
+	const char *mountinfo; /* "/proc/self/mountinfo" */
+};
+
+/*
+ * wp_stack_find - walk from path (an existing file or directory) to the leaf devices.
+ *
+ * roots    NULL for the live system. With recorded trees, path is looked up in the recorded mount
+ *          table by its longest prefix, and devices by the recorded major:minor.
+ * Loops are followed into their backing file's own stack; overlay into its upper directory.
+ * Returns: 0 (also when no block device can be seen: stack->unseen says why), or -code.
+ */
+int wp_stack_find(const struct wp_os *os, const struct wp_stack_roots *roots, const char *path,
+	struct wp_stack *out, struct wp_err *err);
+
+/* wp_stack_release - free; accepts a zeroed struct. */
+void wp_stack_release(struct wp_stack *stack);
+
+/* wp_stack_has_option - true when the mount options hold name, or name=anything. */
+bool wp_stack_has_option(const struct wp_stack *stack, const char *name);
+
+/* wp_stack_describe - fill path, fstype, options and devices of a result's target entry. */
+void wp_stack_describe(
+	const struct wp_stack *stack, const char *path, struct wp_target_info *info);
+
+/* requests counted by the kernel at the devices that hold the file system */
+struct wp_flush_counts {
+	bool is_known;
+	const char *unknown_reason; /* static; when not known */
+	int64_t flushes;            /* FLUSH requests completed */
+	int64_t writes;             /* write requests, empty flushes included */
+	int64_t written_bytes;
+	int64_t reads;
+	int64_t read_bytes;
+};
+
+/*
+ * wp_flush_read - sum of the counters over the first request-based devices under the file system
+ * (for a loop device the loop device itself, not what its file lies on; dm and md count nothing,
+ * so their slaves are used; a partition's whole disk).
+ *
+ * Source: Documentation/admin-guide/iostats.rst, fields 16 and 17 (Linux 5.5 and later).
+ */
+void wp_flush_read(const struct wp_os *os, const struct wp_stack_roots *roots,
+	const struct wp_stack *stack, struct wp_flush_counts *out);
+
+#endif

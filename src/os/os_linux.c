@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "walprobe/mem.h"
+#include "walprobe/os.h"
+
+#include <dirent.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <time.h>
+#include <unistd.h>
+
+static int result(int rc)
+{
+	return rc < 0 ? -errno : rc;
+}
+
+static int64_t result64(ssize_t rc)
+{
+	return rc < 0 ? -errno : (int64_t)rc;
+}
+
+static int linux_open(void *ctx, const char *path, int flags, unsigned mode)
+{
+	int fd;
+
+	(void)ctx;
+	do
+		fd = open(path, flags | O_CLOEXEC, (mode_t)mode);
+	while (fd < 0 && errno == EINTR);
+	return result(fd);
+}
+
+static int linux_close(void *ctx, int fd)
+{
+	(void)ctx;
+	/* On Linux the descriptor is gone even after EINTR. */
+	return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
+
+static int64_t linux_pread(void *ctx, int fd, void *buffer, size_t length, int64_t offset)
+{
+	ssize_t rc;
+
+	(void)ctx;
+	do
+		rc = pread(fd, buffer, length, offset);
+	while (rc < 0 && errno == EINTR);
+	return result64(rc);
+}
+
+static int64_t linux_pwrite(void *ctx, int fd, const void *buffer, size_t length, int64_t offset)
+{
+	ssize_t rc;
+
+	(void)ctx;
+	do
+		rc = pwrite(fd, buffer, length, offset);
+	while (rc < 0 && errno == EINTR);
+	return result64(rc);
+}
+
+static int64_t linux_pwritev(
+	void *ctx, int fd, const struct iovec *parts, int count, int64_t offset)
+{
+	ssize_t rc;
+
+	(void)ctx;
+	do
+		rc = pwritev(fd, parts, count, offset);
+	while (rc < 0 && errno == EINTR);
+	return result64(rc);
+}
+
+static int64_t linux_pwritev2(
+	void *ctx, int fd, const struct iovec *parts, int count, int64_t offset, int flags)
+{
+	ssize_t rc;
+
+	(void)ctx;
+	do
+		rc = pwritev2(fd, parts, count, offset, flags);
+	while (rc < 0 && errno == EINTR);
+	return result64(rc);
+}
+
+static int linux_fsync(void *ctx, int fd)
+{
+	(void)ctx;
+	return result(fsync(fd));
+}
+
+static int linux_fdatasync(void *ctx, int fd)
+{
+	(void)ctx;
+	return result(fdatasync(fd));
+}
+
+static int linux_fallocate(void *ctx, int fd, int mode, int64_t offset, int64_t length)
+{
+	int rc;
+
+	(void)ctx;
+	do
+		rc = fallocate(fd, mode, offset, length);
+	while (rc < 0 && errno == EINTR);
+	return result(rc);
+}
+
+static int linux_ftruncate(void *ctx, int fd, int64_t length)
+{
+	int rc;
+
+	(void)ctx;
+	do
+		rc = ftruncate(fd, length);
+	while (rc < 0 && errno == EINTR);
+	return result(rc);
+}
+
+static int linux_fadvise(void *ctx, int fd, int64_t offset, int64_t length, int advice)
+{
+	(void)ctx;
+	return -posix_fadvise(fd, offset, length, advice);
+}
+
+static int linux_fstat(void *ctx, int fd, struct stat *out)
+{
+	(void)ctx;
+	return result(fstat(fd, out));
+}
+
+static int linux_stat(void *ctx, const char *path, struct stat *out)
+{
+	(void)ctx;
+	return result(stat(path, out));
+}
+
+static int linux_lstat(void *ctx, const char *path, struct stat *out)
+{
+	(void)ctx;
+	return result(lstat(path, out));
+}
+
+static int linux_statvfs(void *ctx, const char *path, struct statvfs *out)
+{
+	(void)ctx;
+	return result(statvfs(path, out));
+}
+
+static int linux_access(void *ctx, const char *path, int mode)
+{
+	(void)ctx;
+	return result(access(path, mode));
+}
+
+static int linux_unlink(void *ctx, const char *path)
+{
+	(void)ctx;
+	return result(unlink(path));
+}
+
+static int linux_rename(void *ctx, const char *from, const char *to)
+{
+	(void)ctx;
+	return result(rename(from, to));
+}
+
+static int linux_link(void *ctx, const char *from, const char *to)
+{
+	(void)ctx;
+	return result(link(from, to));
+}
+
+static int linux_mkdir(void *ctx, const char *path, unsigned mode)
+{
+	(void)ctx;
+	return result(mkdir(path, (mode_t)mode));
+}
+
+static int linux_mkdtemp(void *ctx, char *template_path)
+{
+	(void)ctx;
+	return mkdtemp(template_path) ? 0 : -errno;
+}
+
+static int linux_rmdir(void *ctx, const char *path)
+{
+	(void)ctx;
+	return result(rmdir(path));
+}
+
+static int linux_chmod(void *ctx, const char *path, unsigned mode)
+{
+	(void)ctx;
+	return result(chmod(path, (mode_t)mode));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_entries(DIR *directory, struct wp_names *names)
+{
+	struct dirent *entry;
+
+	for (errno = 0; (entry = readdir(directory)) != NULL; errno = 0) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		names->names = wp_xreallocarray(
+			names->names, names->count + 1, sizeof(*names->names));
+		names->names[names->count++] = wp_xstrdup(entry->d_name);
+	}
+	return -errno;
+}
+
+static int linux_list(void *ctx, const char *path, struct wp_names *out)
+{
+	struct wp_names names = { NULL, 0 };
+	DIR *directory = opendir(path);
+	int rc;
+
+	(void)ctx;
+	if (!directory)
+		return -errno;
+	rc = read_entries(directory, &names);
+	(void)closedir(directory); /* read only: nothing can be lost */
+	if (rc) {
+		wp_names_release(&names);
+		return rc;
+	}
+	if (names.count)
+		qsort(names.names, names.count, sizeof(*names.names), compare_names);
+	*out = names;
+	return 0;
+}
+
+static int linux_ioctl(void *ctx, int fd, unsigned long request, void *argument)
+{
+	(void)ctx;
+	return result(ioctl(fd, request, argument));
+}
+
+static int linux_syncfs(void *ctx, int fd)
+{
+	(void)ctx;
+	return result(syncfs(fd));
+}
+
+static int linux_umount(void *ctx, const char *path, int flags)
+{
+	(void)ctx;
+	return result(umount2(path, flags));
+}
+
+static int64_t linux_now_ns(void *ctx)
+{
+	struct timespec now;
+
+	(void)ctx;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
+	return now.tv_sec * WP_NS_PER_S + now.tv_nsec;
+}
+
+static int linux_sleep_ns(void *ctx, int64_t duration_ns)
+{
+	struct timespec duration = { .tv_sec = duration_ns / WP_NS_PER_S,
+		.tv_nsec = duration_ns % WP_NS_PER_S };
+
+	(void)ctx;
+	return -clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, NULL);
+}
+
+const struct wp_os *wp_os_linux(void)
+{
+	static const struct wp_os_ops ops = {
+		.open = linux_open,
+		.close = linux_close,
+		.pread = linux_pread,
+		.pwrite = linux_pwrite,
+		.pwritev = linux_pwritev,
+		.pwritev2 = linux_pwritev2,
+		.fsync = linux_fsync,
+		.fdatasync = linux_fdatasync,
+		.fallocate = linux_fallocate,
+		.ftruncate = linux_ftruncate,
+		.fadvise = linux_fadvise,
+		.fstat = linux_fstat,
+		.stat = linux_stat,
+		.lstat = linux_lstat,
+		.statvfs = linux_statvfs,
+		.access = linux_access,
+		.unlink = linux_unlink,
+		.rename = linux_rename,
+		.link = linux_link,
+		.mkdir = linux_mkdir,
+		.mkdtemp = linux_mkdtemp,
+		.rmdir = linux_rmdir,
+		.chmod = linux_chmod,
+		.list = linux_list,
+		.ioctl = linux_ioctl,
+		.syncfs = linux_syncfs,
+		.umount = linux_umount,
+		.now_ns = linux_now_ns,
+		.sleep_ns = linux_sleep_ns,
+	};
+	static const struct wp_os os = { .ops = &ops, .ctx = NULL };
+
+	return &os;
+}
