@@ -34,7 +34,8 @@ const char *wp_verdict_name(enum wp_verdict verdict);
  * low, high    interval from the order statistics of the Walsh averages by the exact null
  *              distribution (count up to 40, normal approximation above); -inf, +inf when count is
  *              too small for the level (5 or fewer at 0.95).
- * p_value      two-sided, exact where count is at most 40, zeros dropped; 1 when all are zero.
+ * p_value      two-sided, exact where count is at most 40 (ties by midranks), normal approximation
+ *              with correction for continuity and ties above, zeros dropped; 1 when all are zero.
  * Source: Hollander & Wolfe, Nonparametric Statistical Methods, 3.1 to 3.3.
  */
 void wp_signed_rank(const double *differences, size_t count, double level, double *estimate,
@@ -49,22 +50,29 @@ struct wp_pair {
 	const double *b;
 	size_t count;
 	bool is_lower_better;
+	const char *verb;   /* of the sentence; NULL: "commits" */
+	const char *metric; /* of the sentence where lower is better, as "p99"; NULL: "latency" */
 	/* results */
 	size_t rounds;     /* rounds in which both have a value */
 	double ratio;      /* a / b in the metric's unit; NaN when no round has both */
 	double low;
 	double high;
 	double p_value;    /* before Holm */
+	double p_holm;     /* after it, over the pairs with rounds enough; 1 when there are too few */
 	enum wp_verdict verdict;
 };
 
 /*
  * wp_pairs_judge - ratios, intervals and verdicts of one family (all pairs of one measurement).
  *
- * twin        the A/A pair of the same machine and time, or NULL when there is none.
+ * twin        the A/A pair of the same machine and time, judged too; NULL when there is none, as
+ *             for documents: then the twin's rule is left out.
  * margin      practical margin as a ratio above 1, e.g. 1.05.
- * A difference is claimed only when the interval excludes 1, Holm over the family agrees at 5 %,
- * and the effect lies beyond what the twin shows; otherwise not quiet or no difference shown.
+ * A value that is not finite and above 0 counts as missing. A difference is claimed only when the
+ * interval excludes 1 and is not wholly inside the margin, Holm over the family agrees at 5 %, and
+ * |ln ratio| lies beyond both ends of the twin's interval; where only the twin withholds it the
+ * verdict is not quiet, otherwise no difference shown. A twin with fewer than 6 rounds withholds
+ * every claim. "no interval" and "not comparable" are never given here but set by the caller.
  */
 void wp_pairs_judge(struct wp_pair *pairs, size_t count, struct wp_pair *twin, double margin);
 
@@ -72,6 +80,8 @@ void wp_pairs_judge(struct wp_pair *pairs, size_t count, struct wp_pair *twin, d
  * wp_verdict_sentence - the sentence of one pair, as in
  * "xfs fdatasync commits 1.18x as fast as ext4 fdatasync (95% CI 1.12-1.24, 10 rounds)".
  *
+ * The rounds still needed are counted as n x (half width of the interval / margin)^2. Where only
+ * Holm withholds a claim, the adjusted p-value stands beside the interval.
  * Returns: out. Never more than three significant digits, never "faster" without an interval.
  */
 const char *wp_verdict_sentence(const struct wp_pair *pair, const struct wp_pair *twin,
@@ -84,7 +94,10 @@ struct wp_steady {
 	double slope_ratio; /* |least-squares slope x window| / mean */
 };
 
-/* wp_steady_check - over the last 5 finite values; steady when range <= 0.20 and slope <= 0.10. */
+/*
+ * wp_steady_check - over the last 5 finite values; steady when range <= 0.20 and slope <= 0.10.
+ * Fewer than 5 values, or a mean that is not above 0: not steady, both ratios NaN.
+ */
 struct wp_steady wp_steady_check(const double *values, size_t count);
 
 #endif
