@@ -101,8 +101,8 @@ void wp_noise_read(const struct wp_os *os, struct wp_noise_snapshot *out);
  *
  * Unknown when count is 0 or one of them cannot be read: a part would look like all.
  */
-void wp_noise_read_disks(const struct wp_os *os, const char *const *names, size_t count,
-	struct wp_noise_disk *out);
+void wp_noise_read_disks(
+	const struct wp_os *os, const char *const *names, size_t count, struct wp_noise_disk *out);
 
 /*
  * wp_noise_between - what happened from before to after; foreign_io is NaN.

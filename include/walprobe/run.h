@@ -25,9 +25,10 @@ struct wp_run {
 	bool is_kept;      /* --keep */
 	bool is_forced;    /* --force */
 
-	/* A notice or warning for the user; kind is "warning", "note" or "detail" (-v only). */
+	/* A notice for the user; kind is "warning", "note", "detail" (-v only), and from
+	 * wp_run_problem() "error" and "hint". NULL: nobody listens. */
 	void (*tell)(void *ctx, const char *kind, const char *text);
-	/* done of total_ns expected; label is what is being measured now. */
+	/* done of total_ns expected; label is what is being measured now. NULL: nobody looks. */
 	void (*progress)(void *ctx, const char *label, int64_t done_ns, int64_t total_ns);
 	void *ctx;
 
@@ -37,7 +38,8 @@ struct wp_run {
 
 /*
  * wp_run_problem - one target could not be (wholly) measured: tells it as an error and counts it.
- * The others are still measured; main exits with status 3.
+ * The others are still measured; main exits with status 3. A detail stands in parentheses after the
+ * message.
  */
 void wp_run_problem(struct wp_run *run, const struct wp_err *err);
 

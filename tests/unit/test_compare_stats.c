@@ -343,10 +343,10 @@ static void the_farther_end_of_the_twin_counts(void **state)
 
 	(void)state;
 	make_pair(&pair, a, b, 10, 1.2, 0.01);
-	make_pair(&twin, c, d, 10, 0.8, 0.01); /* far from 1, and ln 0.8 is beyond ln 1.2 */
+	make_pair(&twin, c, d, 10, 0.9, 0.2); /* 0.81-1.01, and ln 0.81 is beyond ln 1.2 */
 	wp_pairs_judge(&pair, 1, &twin, MARGIN);
 	assert_int_equal(pair.verdict, WP_VERDICT_NOT_QUIET);
-	make_pair(&pair, a, b, 10, 1.3, 0.01); /* beyond 1 / 0.8 */
+	make_pair(&pair, a, b, 10, 1.3, 0.01); /* beyond 1 / 0.81 */
 	wp_pairs_judge(&pair, 1, &twin, MARGIN);
 	assert_int_equal(pair.verdict, WP_VERDICT_FASTER);
 }
