@@ -14,39 +14,59 @@
 #include "walprobe/result.h"
 
 struct wp_layer {
-	char *name;           /* kernel name: "sda1", "dm-0", "loop3", "nvme0n1" */
-	char *kind;           /* "disk", "part", "loop", "lvm", "crypt", "raid1", "mpath", ... */
+	char *name;  /* kernel name: "sda1", "dm-0", "loop3", "nvme0n1" */
+	char *alias; /* name that people know: "vg_01-md0_1", "data"; NULL: none */
+	char *kind;  /* "disk", "part", "loop", "lvm", "crypt", "raid1", "mpath", ... */
 	unsigned major;
 	unsigned minor;
-	int *below;           /* indexes of the layers under this one */
+	int *below; /* indexes of the layers under this one */
 	size_t below_count;
-	bool is_leaf;         /* requests are counted here (request-based device without slaves) */
-	char *write_cache;    /* "write back", "write through"; NULL: cannot be seen */
-	char *device_cache;   /* the device's own report (cache_type); NULL: cannot be seen */
-	int is_fua;           /* 1, 0, -1: cannot be seen */
-	int is_rotational;    /* 1, 0, -1 */
+	bool is_leaf;	 /* requests are counted here: request-based, nothing stacked below (a loop
+	                         device too, although its file lies on something) */
+	bool is_virtual; /* a hypervisor stands behind it (virtio, Xen, QEMU, cloud disks) */
+	char *write_cache;  /* "write back", "write through"; NULL: cannot be seen */
+	char *device_cache; /* the device's own report (cache_type); NULL: cannot be seen */
+	int is_fua;	    /* 1, 0, -1: cannot be seen */
+	int is_rotational;  /* 1, 0, -1; not to be believed of loop and virtual devices */
+	int rotation_rpm;   /* as the disk reports (VPD page B1h); 0: unknown or not rotating */
 	int64_t logical_block_bytes; /* 0: unknown */
-	char *model;          /* NULL: unknown */
-	char *backing_file;   /* loop devices: file they lie on; NULL otherwise */
-	char *scheduler;      /* NULL: unknown */
+	char *model;		     /* NULL: unknown */
+	char *backing_file;	     /* loop devices: file they lie on; NULL otherwise */
+	char *scheduler;	     /* NULL: unknown */
+};
+
+/* one mount on the way down: the directory's own, then those under overlay and loop devices */
+struct wp_mount {
+	char *mount_point;
+	char *source;
+	char *fstype;
+	char *options; /* as wp_stack.mount_options */
+	bool is_read_only;
 };
 
 struct wp_stack {
 	char *mount_point;
-	char *source;        /* "/dev/sda1", "tmpfs", "server:/export" */
-	char *fstype;        /* from the mount table, never from statfs */
+	char *source;	     /* "/dev/sda1", "tmpfs", "server:/export" */
+	char *fstype;	     /* from the mount table, never from statfs */
 	char *mount_options; /* mount and super block options, comma separated */
 	bool is_read_only;
-	char *upper_dir;     /* overlay: the directory whose stack is followed; else NULL */
+	char *upper_dir;	 /* overlay: the directory whose stack is followed; else NULL */
 	struct wp_layer *layers; /* [0] is what the file system lies on; empty: no block device */
 	size_t layer_count;
+	size_t top_count; /* layers[0 .. top_count-1] carry the file system: several for btrfs on
+	                     several devices, or an external log */
+	struct wp_mount *mounts; /* [0] is the directory's own mount */
+	size_t mount_count;
 	char *unseen; /* why no block device can be seen (NFS, tmpfs, FUSE ...); NULL when layers */
+	char *unseen_below; /* layers end early for this reason (loop image deleted ...); or NULL */
 };
 
 /* where sysfs, procfs and the mount table are read; recorded trees in tests */
 struct wp_stack_roots {
-	const char *sys;       /* "/sys" */
-	const char *mountinfo; /* "/proc/self/mountinfo" */
+	const char *sys;	/* NULL: "/sys" */
+	const char *mountinfo;	/* NULL: "/proc/self/mountinfo", and the live system is asked too */
+	const char *deleted_in; /* where the deleted image of a loop device lay; NULL: the directory
+	                           that its old name shows */
 };
 
 /*
@@ -66,16 +86,33 @@ void wp_stack_release(struct wp_stack *stack);
 /* wp_stack_has_option - true when the mount options hold name, or name=anything. */
 bool wp_stack_has_option(const struct wp_stack *stack, const char *name);
 
+/*
+ * wp_mount_option - value of an option in a comma separated list.
+ *
+ * Returns: the value, which the caller frees ("" for a bare word), or NULL when it is not there.
+ */
+char *wp_mount_option(const char *options, const char *name);
+
+/*
+ * wp_stack_counted - the layers whose requests wp_flush_read() adds up.
+ *
+ * indexes  receives at most stack->layer_count indexes, ascending.
+ * Returns: how many; 0 with *reason set (static) when a branch ends without a device that counts.
+ */
+size_t wp_stack_counted(const struct wp_stack *stack, int *indexes, const char **reason);
+
+/* wp_stack_is_end - true for a layer that nothing lies under: a disk, as far as can be seen. */
+bool wp_stack_is_end(const struct wp_stack *stack, size_t layer);
+
 /* wp_stack_describe - fill path, fstype, options and devices of a result's target entry. */
-void wp_stack_describe(
-	const struct wp_stack *stack, const char *path, struct wp_target_info *info);
+void wp_stack_describe(const struct wp_stack *stack, const char *path, struct wp_target_info *info);
 
 /* requests counted by the kernel at the devices that hold the file system */
 struct wp_flush_counts {
 	bool is_known;
 	const char *unknown_reason; /* static; when not known */
-	int64_t flushes;            /* FLUSH requests completed */
-	int64_t writes;             /* write requests, empty flushes included */
+	int64_t flushes;	    /* FLUSH requests completed */
+	int64_t writes;		    /* write requests, empty flushes included */
 	int64_t written_bytes;
 	int64_t reads;
 	int64_t read_bytes;
@@ -90,5 +127,9 @@ struct wp_flush_counts {
  */
 void wp_flush_read(const struct wp_os *os, const struct wp_stack_roots *roots,
 	const struct wp_stack *stack, struct wp_flush_counts *out);
+
+/* wp_flush_read_layer - the same for one layer, whatever it is. */
+void wp_flush_read_layer(const struct wp_os *os, const struct wp_stack_roots *roots,
+	const struct wp_layer *layer, struct wp_flush_counts *out);
 
 #endif

@@ -152,6 +152,17 @@ static int linux_access(void *ctx, const char *path, int mode)
 	return result(access(path, mode));
 }
 
+static int linux_resolve(void *ctx, const char *path, char **out)
+{
+	char *resolved = realpath(path, NULL);
+
+	(void)ctx;
+	if (!resolved)
+		return -errno;
+	*out = resolved;
+	return 0;
+}
+
 static int linux_unlink(void *ctx, const char *path)
 {
 	(void)ctx;
@@ -206,8 +217,8 @@ static int read_entries(DIR *directory, struct wp_names *names)
 	for (errno = 0; (entry = readdir(directory)) != NULL; errno = 0) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		names->names = wp_xreallocarray(
-			names->names, names->count + 1, sizeof(*names->names));
+		names->names =
+			wp_xreallocarray(names->names, names->count + 1, sizeof(*names->names));
 		names->names[names->count++] = wp_xstrdup(entry->d_name);
 	}
 	return -errno;
@@ -289,6 +300,7 @@ const struct wp_os *wp_os_linux(void)
 		.lstat = linux_lstat,
 		.statvfs = linux_statvfs,
 		.access = linux_access,
+		.resolve = linux_resolve,
 		.unlink = linux_unlink,
 		.rename = linux_rename,
 		.link = linux_link,
