@@ -42,7 +42,7 @@ struct wp_os_ops {
 	int (*lstat)(void *ctx, const char *path, struct stat *out);
 	int (*statvfs)(void *ctx, const char *path, struct statvfs *out);
 	int (*access)(void *ctx, const char *path, int mode);
-	int (*resolve)(void *ctx, const char *path, char **out); /* realpath; the caller frees */
+	int (*realpath)(void *ctx, const char *path, char **out); /* *out: the caller frees */
 	int (*unlink)(void *ctx, const char *path);
 	int (*rename)(void *ctx, const char *from, const char *to);
 	int (*link)(void *ctx, const char *from, const char *to);
@@ -108,8 +108,8 @@ WP_OS_CALL(int, lstat, (const struct wp_os *os, const char *path, struct stat *o
 WP_OS_CALL(int, statvfs, (const struct wp_os *os, const char *path, struct statvfs *out),
 	(os->ctx, path, out))
 WP_OS_CALL(int, access, (const struct wp_os *os, const char *path, int mode), (os->ctx, path, mode))
-WP_OS_CALL(int, resolve, (const struct wp_os *os, const char *path, char **out),
-	(os->ctx, path, out))
+WP_OS_CALL(
+	int, realpath, (const struct wp_os *os, const char *path, char **out), (os->ctx, path, out))
 WP_OS_CALL(int, unlink, (const struct wp_os *os, const char *path), (os->ctx, path))
 WP_OS_CALL(int, rename, (const struct wp_os *os, const char *from, const char *to),
 	(os->ctx, from, to))

@@ -24,6 +24,7 @@ struct wp_run {
 	int64_t warmup_ns; /* of each measurement; 0: none */
 	bool is_kept;      /* --keep */
 	bool is_forced;    /* --force */
+	bool is_strict;    /* set by a command: a check that cannot tell gives exit status 4 */
 
 	/* A notice for the user; kind is "warning", "note", "detail" (-v only), and from
 	 * wp_run_problem() "error" and "hint". NULL: nobody listens. */

@@ -159,7 +159,7 @@ static bool find_entry(struct walk *walk, const char *path, struct mount_entry *
 
 	if (!walk->is_live)
 		return mount_table_find(walk->table, path, 0, entry);
-	if (wp_os_resolve(walk->os, path, &resolved) < 0)
+	if (wp_os_realpath(walk->os, path, &resolved) < 0)
 		return false;
 	if (wp_os_stat(walk->os, resolved, &info) < 0)
 		info.st_dev = 0;
@@ -230,22 +230,33 @@ static char *walk_place(struct walk *walk, const char *start, struct layer_list 
 	return why;
 }
 
+/* Cut the last component off; "/" stays. */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		slash[slash == path] = '\0';
+}
+
 /* Where the file of a loop device lies: the file, or for a deleted one its directory. */
 static char *place_of_backing(const struct walk *walk, const char *backing_file)
 {
 	size_t length = strlen(backing_file);
 	size_t suffix = strlen(DELETED_SUFFIX);
-	const char *slash;
+	char *place;
 
 	if (length < suffix || strcmp(backing_file + length - suffix, DELETED_SUFFIX) != 0)
 		return wp_xstrdup(backing_file);
 	if (walk->deleted_in)
 		return wp_xstrdup(walk->deleted_in);
-	slash = strrchr(backing_file, '/');
-	if (!slash)
-		return wp_xstrdup(backing_file);
-	return slash == backing_file ? wp_xstrdup("/")
-				     : wp_xstrndup(backing_file, (size_t)(slash - backing_file));
+	/* The directory may be gone as well; what it lay in is most likely the same mount. */
+	place = wp_xstrdup(backing_file);
+	do
+		cut_last(place);
+	while (walk->is_live && strrchr(place, '/') > place &&
+		wp_os_access(walk->os, place, F_OK) < 0);
+	return place;
 }
 
 static void walk_backing(struct walk *walk, int index, struct layer_list *below)

@@ -152,7 +152,7 @@ static int linux_access(void *ctx, const char *path, int mode)
 	return result(access(path, mode));
 }
 
-static int linux_resolve(void *ctx, const char *path, char **out)
+static int linux_realpath(void *ctx, const char *path, char **out)
 {
 	char *resolved = realpath(path, NULL);
 
@@ -300,7 +300,7 @@ const struct wp_os *wp_os_linux(void)
 		.lstat = linux_lstat,
 		.statvfs = linux_statvfs,
 		.access = linux_access,
-		.resolve = linux_resolve,
+		.realpath = linux_realpath,
 		.unlink = linux_unlink,
 		.rename = linux_rename,
 		.link = linux_link,

@@ -90,7 +90,7 @@ FAKE(int, stat, (void *ctx, const char *path, struct stat *out), path, out)
 FAKE(int, lstat, (void *ctx, const char *path, struct stat *out), path, out)
 FAKE(int, statvfs, (void *ctx, const char *path, struct statvfs *out), path, out)
 FAKE(int, access, (void *ctx, const char *path, int mode), path, mode)
-FAKE(int, resolve, (void *ctx, const char *path, char **out), path, out)
+FAKE(int, realpath, (void *ctx, const char *path, char **out), path, out)
 FAKE(int, rename, (void *ctx, const char *from, const char *to), from, to)
 FAKE(int, link, (void *ctx, const char *from, const char *to), from, to)
 FAKE(int, mkdir, (void *ctx, const char *path, unsigned mode), path, mode)
@@ -142,7 +142,7 @@ void fake_os_init(struct fake_os *fake)
 		.lstat = fake_lstat,
 		.statvfs = fake_statvfs,
 		.access = fake_access,
-		.resolve = fake_resolve,
+		.realpath = fake_realpath,
 		.unlink = fake_unlink,
 		.rename = fake_rename,
 		.link = fake_link,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * inspect_tables.h - the tables of an inspection.
+ */
+#ifndef WALPROBE_PROBE_INSPECT_TABLES_H
+#define WALPROBE_PROBE_INSPECT_TABLES_H
+
+#include "walprobe/flush_probe.h"
+
+/* inspect_fill_layers - a row for each layer into table "inspect"; one without a layer that says
+ * why when no block device can be seen. */
+void inspect_fill_layers(struct wp_result *result, const char *label, const struct wp_stack *stack);
+
+/* inspect_fill_flush - a row for each series into table "flush". */
+void inspect_fill_flush(struct wp_result *result, const char *label, const struct wp_stack *stack,
+	const struct wp_flush_report *report);
+
+#endif
