@@ -54,7 +54,14 @@ struct wp_os_ops {
 	int (*ioctl)(void *ctx, int fd, unsigned long request, void *argument);
 	int (*syncfs)(void *ctx, int fd);
 	int (*umount)(void *ctx, const char *path, int flags);
-	int64_t (*now_ns)(void *ctx);                  /* CLOCK_MONOTONIC */
+	int (*mount)(void *ctx, const char *source, const char *path, const char *type,
+		unsigned long flags, const char *data);
+	int (*unshare)(void *ctx, int flags);
+	int (*mknod)(void *ctx, const char *path, unsigned mode, unsigned major, unsigned minor);
+	int (*has_filesystem)(void *ctx, const char *type);	  /* -ENODEV: the kernel lacks it */
+	int64_t (*lseek)(void *ctx, int fd, int64_t offset, int whence);
+	int64_t (*geteuid)(void *ctx);			 /* effective user id; cannot fail */
+	int64_t (*now_ns)(void *ctx);			 /* CLOCK_MONOTONIC */
 	int (*sleep_ns)(void *ctx, int64_t duration_ns); /* -EINTR when a signal came */
 };
 
@@ -101,8 +108,8 @@ WP_OS_CALL(int, fadvise,
 	(const struct wp_os *os, int fd, int64_t offset, int64_t length, int advice),
 	(os->ctx, fd, offset, length, advice))
 WP_OS_CALL(int, fstat, (const struct wp_os *os, int fd, struct stat *out), (os->ctx, fd, out))
-WP_OS_CALL(
-	int, stat, (const struct wp_os *os, const char *path, struct stat *out), (os->ctx, path, out))
+WP_OS_CALL(int, stat, (const struct wp_os *os, const char *path, struct stat *out),
+	(os->ctx, path, out))
 WP_OS_CALL(int, lstat, (const struct wp_os *os, const char *path, struct stat *out),
 	(os->ctx, path, out))
 WP_OS_CALL(int, statvfs, (const struct wp_os *os, const char *path, struct statvfs *out),
@@ -115,19 +122,31 @@ WP_OS_CALL(int, rename, (const struct wp_os *os, const char *from, const char *t
 	(os->ctx, from, to))
 WP_OS_CALL(
 	int, link, (const struct wp_os *os, const char *from, const char *to), (os->ctx, from, to))
-WP_OS_CALL(
-	int, mkdir, (const struct wp_os *os, const char *path, unsigned mode), (os->ctx, path, mode))
+WP_OS_CALL(int, mkdir, (const struct wp_os *os, const char *path, unsigned mode),
+	(os->ctx, path, mode))
 WP_OS_CALL(int, mkdtemp, (const struct wp_os *os, char *template_path), (os->ctx, template_path))
 WP_OS_CALL(int, rmdir, (const struct wp_os *os, const char *path), (os->ctx, path))
-WP_OS_CALL(
-	int, chmod, (const struct wp_os *os, const char *path, unsigned mode), (os->ctx, path, mode))
+WP_OS_CALL(int, chmod, (const struct wp_os *os, const char *path, unsigned mode),
+	(os->ctx, path, mode))
 WP_OS_CALL(int, list, (const struct wp_os *os, const char *path, struct wp_names *out),
 	(os->ctx, path, out))
 WP_OS_CALL(int, ioctl, (const struct wp_os *os, int fd, unsigned long request, void *argument),
 	(os->ctx, fd, request, argument))
 WP_OS_CALL(int, syncfs, (const struct wp_os *os, int fd), (os->ctx, fd))
-WP_OS_CALL(int, umount, (const struct wp_os *os, const char *path, int flags),
-	(os->ctx, path, flags))
+WP_OS_CALL(
+	int, umount, (const struct wp_os *os, const char *path, int flags), (os->ctx, path, flags))
+WP_OS_CALL(int, mount,
+	(const struct wp_os *os, const char *source, const char *path, const char *type,
+		unsigned long flags, const char *data),
+	(os->ctx, source, path, type, flags, data))
+WP_OS_CALL(int, unshare, (const struct wp_os *os, int flags), (os->ctx, flags))
+WP_OS_CALL(int, mknod,
+	(const struct wp_os *os, const char *path, unsigned mode, unsigned major, unsigned minor),
+	(os->ctx, path, mode, major, minor))
+WP_OS_CALL(int, has_filesystem, (const struct wp_os *os, const char *type), (os->ctx, type))
+WP_OS_CALL(int64_t, lseek, (const struct wp_os *os, int fd, int64_t offset, int whence),
+	(os->ctx, fd, offset, whence))
+WP_OS_CALL(int64_t, geteuid, (const struct wp_os *os), (os->ctx))
 WP_OS_CALL(int64_t, now_ns, (const struct wp_os *os), (os->ctx))
 WP_OS_CALL(int, sleep_ns, (const struct wp_os *os, int64_t duration_ns), (os->ctx, duration_ns))
 #undef WP_OS_CALL

@@ -29,6 +29,9 @@ struct wp_registry *wp_registry_new(const struct wp_os *os);
 /* wp_registry_free - frees the list only; undo first. Accepts NULL. */
 void wp_registry_free(struct wp_registry *registry);
 
+/* wp_registry_os - the system that the registry was made over. */
+const struct wp_os *wp_registry_os(const struct wp_registry *registry);
+
 /*
  * wp_registry_push - remember that a thing called name exists.
  *
@@ -52,6 +55,22 @@ int wp_registry_undo_all(struct wp_registry *registry, struct wp_err *err);
 /* wp_registry_keep_all - forget all, calling tell for each kept thing (--keep says where). */
 void wp_registry_keep_all(struct wp_registry *registry,
 	void (*tell)(void *ctx, const char *what, const char *name), void *ctx);
+
+/* wp_registry_mark - a ticket that stands for "now", for wp_registry_undo_since(). */
+uint64_t wp_registry_mark(const struct wp_registry *registry);
+
+/*
+ * wp_registry_undo_since - undo in reverse order what was pushed after mark was taken: what one
+ * target made before it failed, while others stay. Goes on after failures; 0 or the first one.
+ */
+int wp_registry_undo_since(struct wp_registry *registry, uint64_t mark, struct wp_err *err);
+
+/*
+ * wp_undo_mount - the undo function of a mount point: unmount it; while it is busy try again for
+ * 5 s, then detach it (it goes when its last user does) and return -EBUSY, of which
+ * wp_registry_undo() tells. Not mounted counts as undone.
+ */
+wp_undo_fn wp_undo_mount;
 
 /*
  * wp_workdir_create - a fresh private directory PARENT/walprobe-XXXXXX (mode 0700) with a marker
@@ -84,8 +103,20 @@ struct wp_leftovers {
  * is gone: other boot id, no such process, or a process of that id with another start time.
  * A name without a marker is never listed.
  */
-int wp_leftovers_find(const struct wp_os *os, const char *parent, struct wp_leftovers *out,
-	struct wp_err *err);
+int wp_leftovers_find(
+	const struct wp_os *os, const char *parent, struct wp_leftovers *out, struct wp_err *err);
+
+/*
+ * wp_leftover_look - append path to list when it is itself such a directory; 0 also when it is not.
+ */
+int wp_leftover_look(
+	const struct wp_os *os, const char *path, struct wp_leftovers *list, struct wp_err *err);
+
+/*
+ * wp_marker_text - what the marker of a directory made by this process says: lines of key and
+ * value. The caller frees. NULL with *out_errno when /proc cannot tell.
+ */
+char *wp_marker_text(const struct wp_os *os, int *out_errno);
 
 /* wp_leftover_remove - unmount what is mounted below it, detach its loop devices, remove it. */
 int wp_leftover_remove(

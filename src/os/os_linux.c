@@ -3,8 +3,11 @@
 #include "walprobe/os.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -263,6 +266,57 @@ static int linux_umount(void *ctx, const char *path, int flags)
 	return result(umount2(path, flags));
 }
 
+static int linux_mount(void *ctx, const char *source, const char *path, const char *type,
+	unsigned long flags, const char *data)
+{
+	(void)ctx;
+	return result(mount(source, path, type, flags, data));
+}
+
+static int linux_unshare(void *ctx, int flags)
+{
+	(void)ctx;
+	return result(unshare(flags));
+}
+
+static int linux_mknod(
+	void *ctx, const char *path, unsigned mode, unsigned major_number, unsigned minor_number)
+{
+	(void)ctx;
+	return result(mknod(path, (mode_t)mode, makedev(major_number, minor_number)));
+}
+
+/* fsopen() looks the type up, and loads its module, as mount() would, and needs no device. */
+static int linux_has_filesystem(void *ctx, const char *type)
+{
+	long fd;
+
+	(void)ctx;
+#ifdef SYS_fsopen
+	fd = syscall(SYS_fsopen, type, 1U /* FSOPEN_CLOEXEC */);
+#else
+	fd = -1;
+	errno = ENOSYS;
+	(void)type;
+#endif
+	if (fd < 0)
+		return -errno;
+	(void)close((int)fd); /* nothing was written */
+	return 0;
+}
+
+static int64_t linux_lseek(void *ctx, int fd, int64_t offset, int whence)
+{
+	(void)ctx;
+	return result64(lseek(fd, offset, whence));
+}
+
+static int64_t linux_geteuid(void *ctx)
+{
+	(void)ctx;
+	return (int64_t)geteuid();
+}
+
 static int64_t linux_now_ns(void *ctx)
 {
 	struct timespec now;
@@ -312,6 +366,12 @@ const struct wp_os *wp_os_linux(void)
 		.ioctl = linux_ioctl,
 		.syncfs = linux_syncfs,
 		.umount = linux_umount,
+		.mount = linux_mount,
+		.unshare = linux_unshare,
+		.mknod = linux_mknod,
+		.has_filesystem = linux_has_filesystem,
+		.lseek = linux_lseek,
+		.geteuid = linux_geteuid,
 		.now_ns = linux_now_ns,
 		.sleep_ns = linux_sleep_ns,
 	};

@@ -72,9 +72,8 @@ static int64_t fake_pwrite(void *ctx, int fd, const void *buffer, size_t length,
 
 FAKE(int64_t, pread, (void *ctx, int fd, void *buffer, size_t length, int64_t offset), fd, buffer,
 	length, offset)
-FAKE(int64_t, pwritev,
-	(void *ctx, int fd, const struct iovec *parts, int count, int64_t offset), fd, parts, count,
-	offset)
+FAKE(int64_t, pwritev, (void *ctx, int fd, const struct iovec *parts, int count, int64_t offset),
+	fd, parts, count, offset)
 FAKE(int64_t, pwritev2,
 	(void *ctx, int fd, const struct iovec *parts, int count, int64_t offset, int flags), fd,
 	parts, count, offset, flags)
@@ -102,6 +101,23 @@ FAKE(int, syncfs, (void *ctx, int fd), fd)
 FAKE_DONE(int, unlink, (void *ctx, const char *path), path)
 FAKE_DONE(int, rmdir, (void *ctx, const char *path), path)
 FAKE_DONE(int, umount, (void *ctx, const char *path, int flags), path, flags)
+
+FAKE(int, mount,
+	(void *ctx, const char *source, const char *path, const char *type, unsigned long flags,
+		const char *data),
+	source, path, type, flags, data)
+FAKE(int, unshare, (void *ctx, int flags), flags)
+FAKE(int, mknod, (void *ctx, const char *path, unsigned mode, unsigned major, unsigned minor), path,
+	mode, major, minor)
+FAKE(int, has_filesystem, (void *ctx, const char *type), type)
+FAKE(int64_t, lseek, (void *ctx, int fd, int64_t offset, int whence), fd, offset, whence)
+
+static int64_t fake_geteuid(void *ctx)
+{
+	struct fake_os *fake = ctx;
+
+	return fake->euid ? fake->euid : wp_os_geteuid(fake->real);
+}
 
 static int64_t fake_now_ns(void *ctx)
 {
@@ -154,6 +170,12 @@ void fake_os_init(struct fake_os *fake)
 		.ioctl = fake_ioctl,
 		.syncfs = fake_syncfs,
 		.umount = fake_umount,
+		.mount = fake_mount,
+		.unshare = fake_unshare,
+		.mknod = fake_mknod,
+		.has_filesystem = fake_has_filesystem,
+		.lseek = fake_lseek,
+		.geteuid = fake_geteuid,
 		.now_ns = fake_now_ns,
 		.sleep_ns = fake_sleep_ns,
 	};

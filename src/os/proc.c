@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "walprobe/proc.h"
+
+#include "walprobe/mem.h"
+#include "walprobe/stop.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_MS 20
+#define GRACE_NS WP_NS_PER_S
+#define MORE_PATHS "/usr/sbin:/sbin"
+
+struct stream {
+	int fd; /* -1: closed */
+	char *text;
+	size_t used;
+};
+
+struct child {
+	pid_t pid;
+	int wait_status;
+	bool has_ended;
+	struct stream streams[2]; /* stdout, stderr */
+	bool is_cut;
+};
+
+static char *find_in(const struct wp_os *os, const char *paths, const char *program)
+{
+	while (*paths) {
+		size_t length = strcspn(paths, ":");
+		char *path = wp_xasprintf(
+			"%.*s/%s", length ? (int)length : 1, length ? paths : ".", program);
+		struct stat info;
+
+		if (wp_os_stat(os, path, &info) == 0 && S_ISREG(info.st_mode) &&
+			wp_os_access(os, path, X_OK) == 0)
+			return path;
+		free(path);
+		paths += length + (paths[length] == ':');
+	}
+	return NULL;
+}
+
+int wp_proc_find(const struct wp_os *os, const char *program, const char *package, char **path,
+	struct wp_err *err)
+{
+	const char *paths = getenv("PATH");
+	char *found = NULL;
+
+	if (strchr(program, '/')) {
+		if (wp_os_access(os, program, X_OK) == 0)
+			found = wp_xstrdup(program);
+	} else {
+		found = paths ? find_in(os, paths, program) : NULL;
+		if (!found)
+			found = find_in(os, MORE_PATHS, program);
+	}
+	if (found) {
+		*path = found;
+		return 0;
+	}
+	(void)wp_fail(err, WP_E_UNSUPPORTED, 0, "program \"%s\" not found", program);
+	if (package)
+		wp_err_hint(err, "Install the Debian package %s.", package);
+	return -WP_E_UNSUPPORTED;
+}
+
+/* Our environment with LC_ALL=C, so that messages read the same everywhere. */
+static char **c_environment(void)
+{
+	static char locale[] = "LC_ALL=C";
+	size_t count = 0;
+	size_t used = 0;
+	char **copy;
+
+	while (environ[count])
+		count++;
+	copy = wp_xcalloc(count + 2, sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(environ[i], "LC_ALL=", 7) != 0)
+			copy[used++] = environ[i];
+	copy[used] = locale;
+	return copy;
+}
+
+static void die(int tell_fd)
+{
+	int sys_errno = errno;
+	ssize_t told = write(tell_fd, &sys_errno, sizeof(sys_errno));
+
+	(void)told; /* the parent is gone: nobody to tell */
+	_exit(127);
+}
+
+/* In the child, after fork: only calls that are safe there. */
+static void become(const char *path, char *const *argv, char *const *environment, pid_t parent,
+	const int out[2], int tell_fd)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	int null_fd;
+
+	(void)sigemptyset(&none);
+	(void)sigaction(SIGPIPE, &action, NULL); /* cannot fail for this number */
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		die(tell_fd);
+	if (getppid() != parent)
+		_exit(127); /* it died before we asked to die with it */
+	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0)
+		die(tell_fd);
+	(void)execve(path, argv, environment);
+	die(tell_fd);
+}
+
+static void close_if_open(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd); /* a pipe end: nothing can be lost */
+	*fd = -1;
+}
+
+/* errno of the child's failed exec, or 0 once it runs the program. */
+static int wait_for_exec(int fd)
+{
+	int sys_errno = 0;
+	ssize_t got;
+
+	do
+		got = read(fd, &sys_errno, sizeof(sys_errno));
+	while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(sys_errno) ? sys_errno : 0;
+}
+
+/* Three pipes: stdout, stderr, and one that tells of a failed exec. All or none. */
+static int open_pipes(int pipes[3][2])
+{
+	for (int i = 0; i < 3; i++)
+		pipes[i][0] = pipes[i][1] = -1;
+	for (int i = 0; i < 3; i++) {
+		int sys_errno;
+
+		if (pipe2(pipes[i], O_CLOEXEC) == 0)
+			continue;
+		sys_errno = errno;
+		for (int j = 0; j < i; j++) {
+			close_if_open(&pipes[j][0]);
+			close_if_open(&pipes[j][1]);
+		}
+		return -sys_errno;
+	}
+	return 0;
+}
+
+static int fork_child(
+	const char *path, char *const *argv, char *const *environment, struct child *child)
+{
+	struct sigaction children = { .sa_handler = SIG_DFL };
+	pid_t parent = getpid();
+	int pipes[3][2];
+	int rc = open_pipes(pipes);
+
+	if (rc)
+		return rc;
+	/* Inherited as ignored, it would make exit statuses vanish. */
+	(void)sigemptyset(&children.sa_mask);
+	(void)sigaction(SIGCHLD, &children, NULL); /* cannot fail for this number */
+	child->pid = fork();
+	if (child->pid == 0) {
+		int out[2] = { pipes[0][1], pipes[1][1] };
+
+		become(path, argv, environment, parent, out, pipes[2][1]);
+	}
+	rc = child->pid < 0 ? -errno : 0;
+	for (int i = 0; i < 3; i++)
+		close_if_open(&pipes[i][1]);
+	if (!rc) {
+		(void)setpgid(child->pid, child->pid); /* the child does it too: who is first */
+		rc = -wait_for_exec(pipes[2][0]);
+		if (rc)
+			(void)waitpid(child->pid, NULL, 0);
+	}
+	close_if_open(&pipes[2][0]);
+	if (rc) {
+		close_if_open(&pipes[0][0]);
+		close_if_open(&pipes[1][0]);
+		return rc;
+	}
+	for (int i = 0; i < 2; i++) {
+		child->streams[i].fd = pipes[i][0];
+		(void)fcntl(pipes[i][0], F_SETFL, O_NONBLOCK); /* cannot fail on a pipe */
+	}
+	return 0;
+}
+
+/* argv as execve() wants it, and the child's environment. */
+static int start(const char *path, const char *const *argv, struct child *child)
+{
+	char **environment = c_environment();
+	char **words;
+	size_t count = 0;
+	int rc;
+
+	while (argv[count])
+		count++;
+	words = wp_xcalloc(count + 1, sizeof(*words));
+	for (size_t i = 0; i < count; i++)
+		words[i] = wp_xstrdup(argv[i]);
+	rc = fork_child(path, words, environment, child);
+	for (size_t i = 0; i < count; i++)
+		free(words[i]);
+	free(words);
+	free(environment);
+	return rc;
+}
+
+/* Take what can be read now. */
+static void drain(struct child *child, struct stream *stream)
+{
+	char dropped[4096];
+	ssize_t got = 1;
+
+	while (stream->fd >= 0 && got > 0) {
+		size_t room = WP_PROC_OUTPUT_BYTES - stream->used;
+
+		got = read(stream->fd, room ? stream->text + stream->used : dropped,
+			room ? room : sizeof(dropped));
+		if (got > 0 && room)
+			stream->used += (size_t)got;
+		else if (got > 0)
+			child->is_cut = true;
+		else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+			close_if_open(&stream->fd);
+	}
+}
+
+/* Look whether it ended, without forgetting it: its process group must still be ours to end. */
+static void look(struct child *child)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		info.si_pid == child->pid)
+		child->has_ended = true;
+}
+
+static void wait_a_little(struct child *child)
+{
+	struct pollfd polled[2];
+
+	for (int i = 0; i < 2; i++)
+		polled[i] = (struct pollfd){ .fd = child->streams[i].fd, .events = POLLIN };
+	(void)poll(polled, 2, POLL_MS); /* interrupted or not, all is looked at again */
+	for (int i = 0; i < 2; i++)
+		drain(child, &child->streams[i]);
+	look(child);
+}
+
+static int watch(const struct wp_os *os, struct child *child, const char *program,
+	const struct wp_proc_options *options, struct wp_err *err)
+{
+	int64_t begin_ns = wp_os_now_ns(os);
+
+	while (!child->has_ended) {
+		wait_a_little(child);
+		if (child->has_ended)
+			break;
+		if (!options->ignores_stop && wp_stop_requested())
+			return wp_stop_fail(err);
+		if (options->limit_ns && wp_os_now_ns(os) - begin_ns >= options->limit_ns)
+			return wp_fail(err, WP_E_SYS, 0,
+				"program \"%s\" did not end within %" PRId64 " s", program,
+				(options->limit_ns + WP_NS_PER_S - 1) / WP_NS_PER_S);
+	}
+	return 0;
+}
+
+/* End the whole group, then take the child's status. */
+static void finish(const struct wp_os *os, struct child *child)
+{
+	int64_t begin_ns = wp_os_now_ns(os);
+
+	if (!child->has_ended)
+		(void)kill(-child->pid, SIGTERM); /* gone already is as well */
+	while (!child->has_ended && wp_os_now_ns(os) - begin_ns < GRACE_NS)
+		wait_a_little(child);
+	(void)kill(-child->pid, SIGKILL);
+	while (waitpid(child->pid, &child->wait_status, 0) < 0 && errno == EINTR)
+		;
+	for (int i = 0; i < 2; i++) {
+		drain(child, &child->streams[i]);
+		close_if_open(&child->streams[i].fd);
+	}
+}
+
+int wp_proc_run(const struct wp_os *os, const char *const *argv,
+	const struct wp_proc_options *options, struct wp_proc_output *output, struct wp_err *err)
+{
+	struct child child = { .streams = { { .fd = -1 }, { .fd = -1 } } };
+	char *path = NULL;
+	int rc = wp_proc_find(os, argv[0], options->package, &path, err);
+
+	if (rc)
+		return rc;
+	for (int i = 0; i < 2; i++)
+		child.streams[i].text = wp_xcalloc(WP_PROC_OUTPUT_BYTES + 1, 1);
+	rc = start(path, argv, &child);
+	if (rc) {
+		rc = wp_fail(err, WP_E_SYS, -rc, "could not run program \"%s\"", path);
+	} else {
+		rc = watch(os, &child, argv[0], options, err);
+		finish(os, &child);
+	}
+	free(path);
+	if (rc) {
+		free(child.streams[0].text);
+		free(child.streams[1].text);
+		return rc;
+	}
+	output->exit_status = WIFEXITED(child.wait_status) ? WEXITSTATUS(child.wait_status) : -1;
+	output->signal = WIFSIGNALED(child.wait_status) ? WTERMSIG(child.wait_status) : 0;
+	output->out = child.streams[0].text;
+	output->errors = child.streams[1].text;
+	output->is_cut = child.is_cut;
+	return 0;
+}
+
+/* Copy the last line of text that is not empty. */
+static bool last_line(const char *text, char *line, size_t size)
+{
+	size_t end = strlen(text);
+	size_t begin;
+
+	while (end && strchr(" \t\r\n", text[end - 1]))
+		end--;
+	begin = end;
+	while (begin && text[begin - 1] != '\n')
+		begin--;
+	(void)snprintf(line, size, "%.*s", (int)(end - begin), text + begin);
+	return end > 0;
+}
+
+int wp_proc_check(const char *program, const struct wp_proc_output *output, struct wp_err *err)
+{
+	char line[400];
+
+	if (output->exit_status == 0)
+		return 0;
+	if (output->signal)
+		(void)wp_fail(err, WP_E_SYS, 0, "program \"%s\" was ended by signal %d (%s)",
+			program, output->signal, sigdescr_np(output->signal));
+	else
+		(void)wp_fail(err, WP_E_SYS, 0, "program \"%s\" failed with exit status %d",
+			program, output->exit_status);
+	if (last_line(output->errors, line, sizeof(line)) ||
+		last_line(output->out, line, sizeof(line)))
+		wp_err_detail(err, "%s", line);
+	return -WP_E_SYS;
+}
+
+void wp_proc_output_release(struct wp_proc_output *output)
+{
+	free(output->out);
+	free(output->errors);
+	memset(output, 0, sizeof(*output));
+}
