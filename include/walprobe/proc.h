@@ -51,7 +51,7 @@ int wp_proc_run(const struct wp_os *os, const char *const *argv,
 
 /*
  * wp_proc_check - 0 when the program ended with exit status 0; otherwise -WP_E_SYS "PROGRAM failed
- * with exit status N" with the last line that it wrote as detail.
+ * with exit status N" with the first line of its stderr (or stdout) as detail.
  */
 int wp_proc_check(const char *program, const struct wp_proc_output *output, struct wp_err *err);
 

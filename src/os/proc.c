@@ -330,19 +330,15 @@ int wp_proc_run(const struct wp_os *os, const char *const *argv,
 	return 0;
 }
 
-/* Copy the last line of text that is not empty. */
-static bool last_line(const char *text, char *line, size_t size)
+/* Copy the first line of text that is not empty: programs explain their options after it. */
+static bool first_line(const char *text, char *line, size_t size)
 {
-	size_t end = strlen(text);
-	size_t begin;
+	size_t length;
 
-	while (end && strchr(" \t\r\n", text[end - 1]))
-		end--;
-	begin = end;
-	while (begin && text[begin - 1] != '\n')
-		begin--;
-	(void)snprintf(line, size, "%.*s", (int)(end - begin), text + begin);
-	return end > 0;
+	text += strspn(text, " \t\r\n");
+	length = strcspn(text, "\r\n");
+	(void)snprintf(line, size, "%.*s", (int)length, text);
+	return length > 0;
 }
 
 int wp_proc_check(const char *program, const struct wp_proc_output *output, struct wp_err *err)
@@ -357,8 +353,8 @@ int wp_proc_check(const char *program, const struct wp_proc_output *output, stru
 	else
 		(void)wp_fail(err, WP_E_SYS, 0, "program \"%s\" failed with exit status %d",
 			program, output->exit_status);
-	if (last_line(output->errors, line, sizeof(line)) ||
-		last_line(output->out, line, sizeof(line)))
+	if (first_line(output->errors, line, sizeof(line)) ||
+		first_line(output->out, line, sizeof(line)))
 		wp_err_detail(err, "%s", line);
 	return -WP_E_SYS;
 }
