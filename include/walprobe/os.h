@@ -62,6 +62,7 @@ struct wp_os_ops {
 	int64_t (*lseek)(void *ctx, int fd, int64_t offset, int whence);
 	int64_t (*geteuid)(void *ctx);			 /* effective user id; cannot fail */
 	int64_t (*now_ns)(void *ctx);			 /* CLOCK_MONOTONIC */
+	int64_t (*cpu_ns)(void *ctx); /* processor time of the calling thread */
 	int (*sleep_ns)(void *ctx, int64_t duration_ns); /* -EINTR when a signal came */
 };
 
@@ -148,6 +149,7 @@ WP_OS_CALL(int64_t, lseek, (const struct wp_os *os, int fd, int64_t offset, int 
 	(os->ctx, fd, offset, whence))
 WP_OS_CALL(int64_t, geteuid, (const struct wp_os *os), (os->ctx))
 WP_OS_CALL(int64_t, now_ns, (const struct wp_os *os), (os->ctx))
+WP_OS_CALL(int64_t, cpu_ns, (const struct wp_os *os), (os->ctx))
 WP_OS_CALL(int, sleep_ns, (const struct wp_os *os, int64_t duration_ns), (os->ctx, duration_ns))
 #undef WP_OS_CALL
 

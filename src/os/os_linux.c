@@ -326,6 +326,15 @@ static int64_t linux_now_ns(void *ctx)
 	return now.tv_sec * WP_NS_PER_S + now.tv_nsec;
 }
 
+static int64_t linux_cpu_ns(void *ctx)
+{
+	struct timespec used;
+
+	(void)ctx;
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used); /* cannot fail for one's own thread */
+	return used.tv_sec * WP_NS_PER_S + used.tv_nsec;
+}
+
 static int linux_sleep_ns(void *ctx, int64_t duration_ns)
 {
 	struct timespec duration = { .tv_sec = duration_ns / WP_NS_PER_S,
@@ -373,6 +382,7 @@ const struct wp_os *wp_os_linux(void)
 		.lseek = linux_lseek,
 		.geteuid = linux_geteuid,
 		.now_ns = linux_now_ns,
+		.cpu_ns = linux_cpu_ns,
 		.sleep_ns = linux_sleep_ns,
 	};
 	static const struct wp_os os = { .ops = &ops, .ctx = NULL };

@@ -127,6 +127,13 @@ static int64_t fake_now_ns(void *ctx)
 	return now ? now : wp_os_now_ns(fake->real);
 }
 
+static int64_t fake_cpu_ns(void *ctx)
+{
+	struct fake_os *fake = ctx;
+
+	return wp_os_cpu_ns(fake->real);
+}
+
 static int fake_sleep_ns(void *ctx, int64_t duration_ns)
 {
 	struct fake_os *fake = ctx;
@@ -177,6 +184,7 @@ void fake_os_init(struct fake_os *fake)
 		.lseek = fake_lseek,
 		.geteuid = fake_geteuid,
 		.now_ns = fake_now_ns,
+		.cpu_ns = fake_cpu_ns,
 		.sleep_ns = fake_sleep_ns,
 	};
 
