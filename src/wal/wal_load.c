@@ -306,19 +306,23 @@ static void wait_for_end(
 	stop(work);
 }
 
-static void join_all(struct work *work, struct committer *committers)
+static void join_committers(struct work *work, struct committer *committers)
 {
 	for (int64_t i = 0; i < work->load->clients; i++)
 		wp_thread_join(&committers[i].thread);
 }
 
-static void join_background(struct work *work)
+static void join_walwriter(struct work *work)
 {
 	atomic_store(&work->is_over, true);
-	wp_sem_post(&work->segment_end);
 	wp_sem_post(&work->latch);
-	wp_thread_join(&work->checkpoint_thread);
 	wp_thread_join(&work->walwriter_thread);
+}
+
+static void join_checkpointer(struct work *work)
+{
+	wp_sem_post(&work->segment_end);
+	wp_thread_join(&work->checkpoint_thread);
 }
 
 /* Counts up to now, as a basis for a difference or less the basis. */
@@ -427,10 +431,11 @@ int wp_wal_run(struct wp_wal *wal, const struct wp_wal_load *load, int64_t least
 	if (!rc)
 		wait_for_end(&work, committers, start_ns, least_ns);
 	stop(&work);
-	join_all(&work, committers);
+	join_committers(&work, committers);
+	join_walwriter(&work);
 	take_figures(wal, figures);
 	combine(figures, &before, -1);
-	join_background(&work);
+	join_checkpointer(&work);
 	collect(&work, committers, start_ns, hist, figures);
 	wp_hist_merge(switches, wp_wal_switches(wal));
 	if (!rc)
