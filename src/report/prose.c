@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "prose.h"
+#include "cells.h"
+#include "grid.h"
+#include "walprobe/mem.h"
+#include "walprobe/units.h"
+#include "wrap.h"
+
+#define INDENT 2
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* ---- comparison: one row reads as a sentence -------------------------------------------------- */
+
+/* The column's label where the compared table is in the document; else the metric's own name. */
+static const char *metric_label(const struct wp_result *result, const struct wp_row *row)
+{
+	const char *metric = wp_row_get_text(row, "metric");
+	const struct wp_table *table = wp_result_find_table(result, wp_row_get_text(row, "table"));
+	int column = table ? wp_table_column(table, metric) : -1;
+
+	if (column >= 0 && table->columns[column].label && *table->columns[column].label)
+		return table->columns[column].label;
+	return metric;
+}
+
+/* "append fdatasync, 8 clients: commits/s"; the caller frees. */
+static char *measurement(const struct wp_result *result, const struct wp_row *row)
+{
+	const struct wp_cell *clients = wp_row_cell(row, "clients");
+	const struct wp_cell *record = wp_row_cell(row, "record_bytes");
+	const char *variant = wp_row_get_text(row, "variant");
+	char *text = wp_xstrdup(wp_row_get_text(row, "table"));
+	char part[WP_CELL_SIZE];
+
+	wp_join(&text, " ", wp_row_get_text(row, "method"));
+	/* The plain case goes without saying. */
+	if (strcmp(variant, "overwrite") != 0)
+		wp_join(&text, " ", variant);
+	wp_join(&text, " ", wp_row_get_text(row, "test"));
+	if (record->state == WP_CELL_INT)
+		wp_join(&text, " ", wp_format_size(record->integer, part, sizeof(part)));
+	if (clients->state == WP_CELL_INT) {
+		(void)snprintf(part, sizeof(part), "%" PRId64 " client%s", clients->integer,
+			clients->integer == 1 ? "" : "s");
+		wp_join(&text, ", ", part);
+	}
+	wp_join(&text, ": ", metric_label(result, row));
+	return text;
+}
+
+static const char *ratio_text(const struct wp_cell *cell, struct wp_notes *notes, char *out)
+{
+	static const struct wp_scale plain = { .factor = 1, .unit = "" };
+
+	return wp_cell_format(cell, &plain, notes, out);
+}
+
+/* "ext4 is faster": who is meant by a word about a against b; the caller frees. */
+static char *verdict_text(const struct wp_row *row, struct wp_notes *notes)
+{
+	const struct wp_cell *cell = wp_row_cell(row, "verdict");
+	char text[WP_CELL_SIZE];
+
+	if (cell->state == WP_CELL_TEXT &&
+		(strcmp(cell->text, "faster") == 0 || strcmp(cell->text, "slower") == 0))
+		return wp_xasprintf("%s is %s", wp_row_get_text(row, "a"), cell->text);
+	return wp_xstrdup(ratio_text(cell, notes, text));
+}
+
+static void fill_pair(
+	struct wp_grid *grid, const struct wp_row *row, const char *what, struct wp_notes *notes)
+{
+	static const struct wp_scale plain = { .factor = 1, .unit = "" };
+	size_t at = wp_grid_add_row(grid);
+	char text[WP_CELL_SIZE];
+	char *verdict;
+
+	wp_grid_set(grid, at, 0, what);
+	wp_grid_set(grid, at, 1, wp_row_get_text(row, "a"));
+	wp_grid_set(grid, at, 2, wp_row_get_text(row, "b"));
+	wp_grid_set(grid, at, 3, ratio_text(wp_row_cell(row, "ratio"), notes, text));
+	wp_grid_set(grid, at, 4,
+		wp_cell_interval(wp_row_cell(row, "ci_low"), wp_row_cell(row, "ci_high"), &plain,
+			notes, text));
+	verdict = verdict_text(row, notes);
+	wp_grid_set(grid, at, 5, verdict);
+	free(verdict);
+}
+
+/* A pair that was never measured, and why; its row would say nothing. */
+static const char *missing_pair(const struct wp_row *row)
+{
+	const struct wp_cell *ratio = wp_row_cell(row, "ratio");
+
+	return ratio->state == WP_CELL_ABSENT ? ratio->text : NULL;
+}
+
+static bool is_same_pair(const struct wp_row *x, const struct wp_row *y)
+{
+	return is_same(missing_pair(x), missing_pair(y)) &&
+	       is_same(wp_row_get_text(x, "a"), wp_row_get_text(y, "a")) &&
+	       is_same(wp_row_get_text(x, "b"), wp_row_get_text(y, "b"));
+}
+
+/* As print_missing(), for pairs. */
+static void print_missing_pairs(
+	const struct wp_table *table, size_t first, size_t limit, FILE *stream)
+{
+	const char *reason = missing_pair(table->rows[first]);
+	char *names = wp_xstrdup("");
+
+	for (size_t i = 0; i < first; i++)
+		if (is_same(missing_pair(table->rows[i]), reason))
+			goto out;
+	for (size_t i = first; i < table->row_count; i++) {
+		const struct wp_row *row = table->rows[i];
+		bool is_told = !is_same(missing_pair(row), reason);
+		char *name;
+
+		for (size_t k = first; k < i && !is_told; k++)
+			is_told = is_same_pair(row, table->rows[k]);
+		if (is_told)
+			continue;
+		name = wp_xasprintf(
+			"%s and %s", wp_row_get_text(row, "a"), wp_row_get_text(row, "b"));
+		wp_join(&names, ", ", name);
+		free(name);
+	}
+	wp_join(&names, ": ", reason);
+	wp_wrap_print(stream, limit, INDENT, "not comparable: ", names);
+out:
+	free(names);
+}
+
+void wp_comparison_print(
+	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream)
+{
+	struct wp_grid grid = { .key_count = 3 };
+	struct wp_notes notes = { 0 };
+	char *previous = wp_xstrdup("");
+
+	wp_grid_add_column(&grid, "measurement", WP_ALIGN_LEFT);
+	wp_grid_add_column(&grid, "a", WP_ALIGN_LEFT);
+	wp_grid_add_column(&grid, "b", WP_ALIGN_LEFT);
+	wp_grid_add_column(&grid, "a / b", WP_ALIGN_POINT);
+	wp_grid_add_column(&grid, "95% CI", WP_ALIGN_RIGHT);
+	wp_grid_add_column(&grid, "verdict", WP_ALIGN_LEFT);
+	for (size_t i = 0; i < table->row_count; i++) {
+		char *what;
+
+		if (missing_pair(table->rows[i]))
+			continue;
+		what = measurement(result, table->rows[i]);
+		/* The pairs of one measurement read as one group. */
+		fill_pair(&grid, table->rows[i], strcmp(what, previous) == 0 ? "" : what, &notes);
+		free(previous);
+		previous = what;
+	}
+	if (grid.row_count)
+		wp_grid_print(&grid, limit, INDENT, stream);
+	wp_notes_print(&notes, limit, INDENT, stream);
+	for (size_t i = 0; i < table->row_count; i++)
+		if (missing_pair(table->rows[i]))
+			print_missing_pairs(table, i, limit, stream);
+	wp_notes_release(&notes);
+	wp_grid_release(&grid);
+	free(previous);
+}
+
+/* ---- recommendation: prose ------------------------------------------------------------------- */
+
+void wp_recommendation_print(const struct wp_table *table, size_t limit, FILE *stream)
+{
+	const char *previous = NULL;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_row *row = table->rows[i];
+		const char *target = wp_row_get_text(row, "target");
+		const struct wp_cell *rank = wp_row_cell(row, "rank");
+		char *lead;
+
+		if (!previous || strcmp(previous, target) != 0) {
+			lead = rank->state == WP_CELL_INT
+				       ? wp_xasprintf("%" PRId64 ". ", rank->integer)
+				       : wp_xstrdup("");
+			if (*target || *lead)
+				wp_wrap_print(stream, limit, INDENT, lead, target);
+			free(lead);
+		}
+		previous = target;
+		lead = wp_xasprintf("%s%s", wp_row_get_text(row, "item"),
+			*wp_row_get_text(row, "item") ? ": " : "");
+		wp_wrap_print(stream, limit, INDENT + 3, lead, wp_row_get_text(row, "value"));
+		free(lead);
+		if (*wp_row_get_text(row, "why"))
+			wp_wrap_print(stream, limit, INDENT + 7, "", wp_row_get_text(row, "why"));
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * prose.h - the tables that read as sentences: comparison and recommendation.
+ *
+ * Floor: report, private.
+ * Threads: no.
+ */
+#ifndef WALPROBE_REPORT_PROSE_H
+#define WALPROBE_REPORT_PROSE_H
+
+#include "walprobe/result.h"
+
+/* wp_comparison_print - one line per pair, with measurement, ratio, interval and verdict; pairs
+ * that were never measured are named once, with the reason. */
+void wp_comparison_print(
+	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream);
+
+/* wp_recommendation_print - "item: value" under each target, and why. */
+void wp_recommendation_print(const struct wp_table *table, size_t limit, FILE *stream);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "walprobe/render.h"
+
+wp_render_fn *wp_renderer(const char *format)
+{
+	static const struct {
+		const char *format;
+		wp_render_fn *render;
+	} renderers[] = {
+		{ "text", wp_render_text },
+		{ "json", wp_render_json },
+		{ "csv", wp_render_csv },
+	};
+
+	for (size_t i = 0; i < WP_COUNT(renderers); i++)
+		if (strcmp(renderers[i].format, format) == 0)
+			return renderers[i].render;
+	return NULL;
+}

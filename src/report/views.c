@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "views.h"
+#include "cells.h"
+#include "grid.h"
+#include "prose.h"
+#include "walprobe/mem.h"
+#include "wrap.h"
+
+#define INDENT 2
+#define KEY_LIMIT 4
+
+struct view_column {
+	const char *key;
+	const char *high;    /* upper end of an interval that starts at key; NULL: a single value */
+	const char *heading; /* without the unit of times and sizes; NULL: the column's label */
+	bool is_key;
+	bool is_folded; /* told once above the table when all rows say the same */
+	bool is_break;	/* a second block starts here when one is not enough */
+};
+
+struct view {
+	const char *table;
+	const struct view_column *columns;
+	size_t count;
+};
+
+static const struct view_column sync_columns[] = {
+	{ "target", NULL, NULL, true, false, false },
+	{ "method", NULL, NULL, true, false, false },
+	{ "variant", NULL, NULL, true, true, false },
+	{ "ops_per_s", NULL, "ops/s", false, false, false },
+	{ "ci_low", "ci_high", "95% CI", false, false, false },
+	{ "p50_ns", NULL, "p50", false, false, false },
+	{ "p99_ns", NULL, "p99", false, false, false },
+	{ "p999_ns", NULL, "p99.9", false, false, false },
+	{ "max_ns", NULL, "max", false, false, false },
+	{ "flushes_per_op", NULL, "flush/op", false, false, false },
+};
+
+static const struct view_column append_columns[] = {
+	{ "target", NULL, NULL, true, false, false },
+	{ "method", NULL, NULL, true, true, false },
+	{ "recycle", NULL, NULL, true, true, false },
+	{ "clients", NULL, NULL, true, false, false },
+	{ "commits_per_s", NULL, "commits /s", false, false, false },
+	{ "ci_low", "ci_high", "95% CI", false, false, false },
+	{ "p50_ns", NULL, "p50", false, false, false },
+	{ "p99_ns", NULL, "p99", false, false, false },
+	{ "max_ns", NULL, "max", false, false, false },
+	{ "commits_per_sync", NULL, "commits /sync", false, false, true },
+	{ "flushes_per_sync", NULL, "flush /sync", false, false, false },
+	{ "recycled", NULL, "re- cycled", false, false, false },
+	{ "switch_p50_ns", NULL, "switch p50", false, false, false },
+	{ "switch_max_ns", NULL, "switch max", false, false, false },
+};
+
+static const struct view views[] = {
+	{ "sync", sync_columns, WP_COUNT(sync_columns) },
+	{ "append", append_columns, WP_COUNT(append_columns) },
+};
+
+/* what is shown: columns of the table in order, each with its scale */
+struct shown {
+	size_t column;
+	int high; /* -1: none */
+	const char *heading;
+	bool is_key;
+	bool is_break;
+	struct wp_scale scale;
+};
+
+struct plan {
+	struct shown *items;
+	size_t count;
+	size_t key_count;
+};
+
+static bool is_constant(const struct wp_table *table, size_t column)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_cell *cell = &table->rows[i]->cells[column];
+
+		if (cell->state != WP_CELL_TEXT ||
+			strcmp(cell->text, table->rows[0]->cells[column].text) != 0)
+			return false;
+	}
+	return table->row_count > 1;
+}
+
+static void plan_add(struct plan *plan, size_t column, int high, const char *heading, bool is_key)
+{
+	plan->items = wp_xreallocarray(plan->items, plan->count + 1, sizeof(*plan->items));
+	plan->items[plan->count++] = (struct shown){
+		.column = column,
+		.high = high,
+		.heading = heading,
+		.is_key = is_key,
+	};
+	/* Keys lead; a text further right is a column as others. */
+	if (is_key && plan->key_count + 1 == plan->count && plan->key_count < KEY_LIMIT)
+		plan->key_count++;
+}
+
+static bool has_view_column(const struct view *view, const char *key)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (strcmp(view->columns[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* Texts that the view does not know, but which tell rows apart. */
+static void plan_unknown_texts(
+	struct plan *plan, const struct view *view, const struct wp_table *table)
+{
+	for (size_t j = 0; j < table->column_count; j++)
+		if (table->columns[j].kind == WP_KIND_TEXT && !is_constant(table, j) &&
+			!has_view_column(view, table->columns[j].key))
+			plan_add(plan, j, -1, NULL, true);
+}
+
+static void plan_view(struct plan *plan, const struct view *view, const struct wp_table *table,
+	size_t limit, FILE *stream)
+{
+	char *folded = wp_xstrdup("");
+	bool is_keys_done = false;
+
+	for (size_t i = 0; i < view->count; i++) {
+		const struct view_column *wanted = &view->columns[i];
+		int column = wp_table_column(table, wanted->key);
+		int high = wanted->high ? wp_table_column(table, wanted->high) : -1;
+
+		if (!wanted->is_key && !is_keys_done) {
+			plan_unknown_texts(plan, view, table);
+			is_keys_done = true;
+		}
+		if (column < 0 || (wanted->high && high < 0))
+			continue;
+		if (wanted->is_folded && is_constant(table, (size_t)column)) {
+			wp_join(&folded, ", ", wanted->key);
+			wp_join(&folded, ": ", table->rows[0]->cells[column].text);
+			continue;
+		}
+		plan_add(plan, (size_t)column, high, wanted->heading, wanted->is_key);
+		plan->items[plan->count - 1].is_break = wanted->is_break;
+	}
+	if (*folded)
+		wp_wrap_print(stream, limit, INDENT, "", folded);
+	free(folded);
+}
+
+static void plan_all(struct plan *plan, const struct wp_table *table)
+{
+	for (size_t j = 0; j < table->column_count; j++)
+		plan_add(plan, j, -1, NULL, table->columns[j].kind == WP_KIND_TEXT);
+}
+
+static bool has_unit(const struct wp_table *table, size_t column, const char *unit)
+{
+	return table->columns[column].unit && strcmp(table->columns[column].unit, unit) == 0;
+}
+
+/* All times of a table in one unit where that is readable; else, and for sizes, by column. */
+static void pick_scales(struct plan *plan, const struct wp_table *table)
+{
+	size_t *times = wp_xcalloc(plan->count, sizeof(*times));
+	struct wp_scale together = { .is_each = true };
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (has_unit(table, plan->items[i].column, "ns"))
+			times[count++] = plan->items[i].column;
+	if (count)
+		together = wp_scale_pick(table, times, count);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct shown *item = &plan->items[i];
+
+		item->scale = !together.is_each && has_unit(table, item->column, "ns")
+				      ? together
+				      : wp_scale_pick(table, &item->column, 1);
+	}
+	free(times);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+	size_t end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* "p50 ms", "write kB"; rates say "/s" in their label, and a unit is never said twice. */
+static char *heading_of(const struct shown *item, const struct wp_table *table)
+{
+	const struct wp_column *column = &table->columns[item->column];
+	const char *label = item->heading ? item->heading : column->label;
+
+	if (!label || !*label)
+		label = column->key;
+	if (!*item->scale.unit || strcmp(item->scale.unit, "1/s") == 0 ||
+		(!item->scale.is_duration && !item->scale.is_size &&
+			(item->heading || ends_with(label, item->scale.unit))))
+		return wp_xstrdup(label);
+	return wp_xasprintf("%s %s", label, item->scale.unit);
+}
+
+static enum wp_align align_of(const struct shown *item, const struct wp_table *table)
+{
+	if (table->columns[item->column].kind == WP_KIND_TEXT)
+		return WP_ALIGN_LEFT;
+	return item->high >= 0 || item->scale.is_each ? WP_ALIGN_RIGHT : WP_ALIGN_POINT;
+}
+
+/* ---- rows without any figure: one line says why, instead of a row of dashes ------------------- */
+
+/* The one reason for which all figures of the row are absent; NULL when there is no such. */
+static const char *missing_row(const struct plan *plan, const struct wp_row *row)
+{
+	const char *reason = NULL;
+	size_t figures = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct wp_cell *cell = &row->cells[plan->items[i].column];
+
+		/* What is known beforehand (clients, bytes of a write) is no figure. */
+		if (row->table->columns[plan->items[i].column].kind != WP_KIND_REAL)
+			continue;
+		if (cell->state != WP_CELL_ABSENT || !cell->text ||
+			(reason && strcmp(reason, cell->text) != 0))
+			return NULL;
+		reason = cell->text;
+		figures++;
+	}
+	/* Where a row is about one figure, as a round is, its dash says no less. */
+	return figures > 1 ? reason : NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* True when no row of the target has figures, all for this reason. */
+static bool is_missing_target(const struct plan *plan, const struct wp_table *table,
+	const char *target, const char *reason)
+{
+	for (size_t i = 0; i < table->row_count; i++)
+		if (is_same(wp_row_get_text(table->rows[i], "target"), target) &&
+			!is_same(missing_row(plan, table->rows[i]), reason))
+			return false;
+	return *target;
+}
+
+/* "f2fs", or where other rows of it have figures "ext4 fsync_writethrough"; the caller frees. */
+static char *missing_name(const struct plan *plan, const struct wp_row *row, const char *reason)
+{
+	static const struct wp_scale plain = { .factor = 1, .unit = "" };
+	const char *target = wp_row_get_text(row, "target");
+	struct wp_notes notes = { 0 };
+	char text[WP_CELL_SIZE];
+	char *name;
+
+	if (is_missing_target(plan, row->table, target, reason))
+		return wp_xstrdup(target);
+	name = wp_xstrdup("");
+	for (size_t i = 0; i < plan->key_count; i++)
+		wp_join(&name, " ",
+			wp_cell_format(&row->cells[plan->items[i].column], &plain, &notes, text));
+	wp_notes_release(&notes);
+	return name;
+}
+
+/* The names behind the reason of row first, unless an earlier row gave the same reason. */
+static void print_missing(const struct plan *plan, const struct wp_table *table, size_t first,
+	size_t limit, FILE *stream)
+{
+	const char *reason = missing_row(plan, table->rows[first]);
+	char *last = wp_xstrdup("");
+	char *names = wp_xstrdup("");
+
+	for (size_t i = 0; i < first; i++)
+		if (is_same(missing_row(plan, table->rows[i]), reason))
+			reason = NULL;
+	for (size_t i = first; reason && i < table->row_count; i++) {
+		char *name;
+
+		if (!is_same(missing_row(plan, table->rows[i]), reason))
+			continue;
+		name = missing_name(plan, table->rows[i], reason);
+		if (strcmp(name, last) != 0)
+			wp_join(&names, ", ", name);
+		free(last);
+		last = name;
+	}
+	wp_join(&names, ": ", reason ? reason : "");
+	if (reason)
+		wp_wrap_print(stream, limit, INDENT, "not measured: ", names);
+	free(names);
+	free(last);
+}
+
+static void fill_row(struct wp_grid *grid, const struct plan *plan, const struct wp_row *row,
+	struct wp_notes *notes)
+{
+	size_t at = wp_grid_add_row(grid);
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct shown *item = &plan->items[i];
+		const struct wp_cell *cell = &row->cells[item->column];
+		char text[WP_CELL_SIZE];
+
+		wp_grid_set(grid, at, i,
+			item->high < 0 ? wp_cell_format(cell, &item->scale, notes, text)
+				       : wp_cell_interval(cell, &row->cells[item->high],
+						 &item->scale, notes, text));
+	}
+}
+
+static void print_plan(struct plan *plan, const struct wp_table *table, size_t limit, FILE *stream)
+{
+	struct wp_grid grid = { .key_count = plan->key_count };
+	struct wp_notes notes = { 0 };
+
+	pick_scales(plan, table);
+	for (size_t i = 0; i < plan->count; i++) {
+		char *heading = heading_of(&plan->items[i], table);
+
+		wp_grid_add_column(&grid, heading, align_of(&plan->items[i], table));
+		grid.columns[i].is_break = plan->items[i].is_break;
+		free(heading);
+	}
+	for (size_t i = 0; i < table->row_count; i++)
+		if (!missing_row(plan, table->rows[i]))
+			fill_row(&grid, plan, table->rows[i], &notes);
+	if (grid.row_count)
+		wp_grid_print(&grid, limit, INDENT, stream);
+	wp_notes_print(&notes, limit, INDENT, stream);
+	for (size_t i = 0; i < table->row_count; i++)
+		if (missing_row(plan, table->rows[i]))
+			print_missing(plan, table, i, limit, stream);
+	wp_notes_release(&notes);
+	wp_grid_release(&grid);
+}
+
+void wp_view_print(
+	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream)
+{
+	struct plan plan = { 0 };
+
+	if (strcmp(table->name, "recommendation") == 0) {
+		wp_recommendation_print(table, limit, stream);
+		return;
+	}
+	if (strcmp(table->name, "comparison") == 0) {
+		wp_comparison_print(result, table, limit, stream);
+		return;
+	}
+	for (size_t i = 0; i < WP_COUNT(views); i++)
+		if (strcmp(views[i].table, table->name) == 0)
+			plan_view(&plan, &views[i], table, limit, stream);
+	if (!plan.count)
+		plan_all(&plan, table);
+	print_plan(&plan, table, limit, stream);
+	free(plan.items);
+}
