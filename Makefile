@@ -41,6 +41,7 @@ LIB_SRC := $(filter-out src/cli/main.c,$(wildcard src/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
 LIB := $(O)/libwalprobe.a
 SQL := $(wildcard sql/*.sql)
+SQL_HEADERS := $(SQL:sql/%.sql=$(B)/gen/sql_%.h)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -88,7 +89,13 @@ $(O)/flags: FORCE
 	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)' | cmp -s - $@ || \
 		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)' > $@
 
-$(O)/%.o: %.c $(O)/flags
+# One SQL statement or script a file becomes one string constant.
+$(B)/gen/sql_%.h: sql/%.sql
+	@mkdir -p $(@D)
+	@{ printf 'static const char wp_sql_$*[] =\n'; \
+		sed -e 's/\\/\\\\/g; s/"/\\"/g; s/^/\t"/; s/$$/\\n"/' $<; printf '\t;\n'; } > $@
+
+$(O)/%.o: %.c $(O)/flags | $(SQL_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<

@@ -46,19 +46,19 @@ void wp_holm(double *p_values, size_t count);
 
 /* one pair of targets in one measurement */
 struct wp_pair {
-	const double *a;   /* value per round; NaN: no value in that round */
+	const double *a; /* value per round; NaN: no value in that round */
 	const double *b;
 	size_t count;
 	bool is_lower_better;
 	const char *verb;   /* of the sentence; NULL: "commits" */
 	const char *metric; /* of the sentence where lower is better, as "p99"; NULL: "latency" */
 	/* results */
-	size_t rounds;     /* rounds in which both have a value */
-	double ratio;      /* a / b in the metric's unit; NaN when no round has both */
+	size_t rounds; /* rounds in which both have a value */
+	double ratio;  /* a / b in the metric's unit; NaN when no round has both */
 	double low;
 	double high;
-	double p_value;    /* before Holm */
-	double p_holm;     /* after it, over the pairs with rounds enough; 1 when there are too few */
+	double p_value; /* before Holm */
+	double p_holm;  /* after it, over the pairs with rounds enough; 1 when there are too few */
 	enum wp_verdict verdict;
 };
 

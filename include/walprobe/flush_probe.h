@@ -19,8 +19,8 @@
 #define WP_FLUSH_SAMPLE_COUNT 7
 
 enum wp_flush_workload {
-	WP_FLUSH_OVERWRITE,	   /* of written and synced blocks: the steady state of WAL */
-	WP_FLUSH_APPEND,	   /* the file grows by every write */
+	WP_FLUSH_OVERWRITE,        /* of written and synced blocks: the steady state of WAL */
+	WP_FLUSH_APPEND,           /* the file grows by every write */
 	WP_FLUSH_OVERWRITE_DIRECT, /* with O_DIRECT: where FUA writes may stand in for flushes */
 };
 
@@ -35,7 +35,7 @@ struct wp_flush_sample {
 	struct wp_flush_counts counts; /* at the counting devices meanwhile, background included */
 	int64_t *device_flushes;       /* the same for each of wp_flush_report.devices */
 	double background_flushes;     /* expected of others in elapsed_ns */
-	double flushes_per_op;	       /* background taken off, not below 0 */
+	double flushes_per_op;         /* background taken off, not below 0 */
 	double writes_per_op;
 	bool is_conclusive; /* little background, or nothing was counted at all */
 };

@@ -60,12 +60,12 @@ struct wp_wal;
 /* one process that writes WAL: its own descriptor, its own semaphore */
 struct wp_wal_backend {
 	int id;
-	int fd;		/* -1: none */
+	int fd;         /* -1: none */
 	uint64_t segno; /* of fd */
 	struct wp_sem sem;
 	struct wp_wal_backend *next; /* in the queue that it sleeps in */
-	uint64_t wanted;	     /* position it sleeps for */
-	int64_t debt;		     /* bytes that its records fell short of what was asked for */
+	uint64_t wanted;             /* position it sleeps for */
+	int64_t debt;                /* bytes that its records fell short of what was asked for */
 	struct wp_random random;
 	unsigned char *scratch;
 	struct wp_err err;

@@ -17,12 +17,12 @@
 struct wp_facts {
 	const struct wp_stack *stack;
 	const struct wp_flush_report *flush; /* NULL: not measured */
-	const char *untried;		     /* why nothing was written here; NULL: it was */
-	int link_result;		     /* of link(): 0, -errno, WP_NOT_TRIED */
-	int direct_open_result;		     /* of open with O_DIRECT: 0, -errno, WP_NOT_TRIED */
-	int direct_write_result;	     /* of an aligned write through it */
+	const char *untried;                 /* why nothing was written here; NULL: it was */
+	int link_result;                     /* of link(): 0, -errno, WP_NOT_TRIED */
+	int direct_open_result;              /* of open with O_DIRECT: 0, -errno, WP_NOT_TRIED */
+	int direct_write_result;             /* of an aligned write through it */
 	int64_t direct_alignment_bytes;
-	int is_no_cow;	     /* a new file is exempt from copy on write: 1, 0, -1: unknown */
+	int is_no_cow;       /* a new file is exempt from copy on write: 1, 0, -1: unknown */
 	const char *preload; /* LD_PRELOAD of this process; NULL: none */
 };
 

@@ -36,13 +36,13 @@ struct wp_block {
 
 struct wp_measure {
 	/* who it is, as in table "rounds"; static or owned by the plan (self) */
-	const char *table;   /* "sync", "append", "io" */
-	const char *metric;  /* "ops_per_s", "commits_per_s" */
-	const char *method;  /* NULL: does not apply */
-	const char *variant; /* NULL: does not apply */
-	int64_t clients;     /* 0: does not apply */
-	const char *test;    /* NULL: does not apply */
-	int64_t record_bytes; /* 0: does not apply */
+	const char *table;        /* "sync", "append", "io" */
+	const char *metric;       /* "ops_per_s", "commits_per_s" */
+	const char *method;       /* NULL: does not apply */
+	const char *variant;      /* NULL: does not apply */
+	int64_t clients;          /* 0: does not apply */
+	const char *test;         /* NULL: does not apply */
+	int64_t record_bytes;     /* 0: does not apply */
 	struct wp_target *target; /* borrowed */
 	bool is_lower_better;
 	bool is_twin; /* the hidden A/A copy of another measure: no row of its own */
@@ -59,29 +59,29 @@ struct wp_measure {
 	const struct wp_os *os;
 
 	/* filled by wp_rounds_run() */
-	char *absent;          /* reason why there is no figure; NULL: there is one */
-	struct wp_hist hist;   /* pooled over the rounds that count */
-	double *values;        /* one per round; NaN: not measured, or the round was dropped */
+	char *absent;        /* reason why there is no figure; NULL: there is one */
+	struct wp_hist hist; /* pooled over the rounds that count */
+	double *values;      /* one per round; NaN: not measured, or the round was dropped */
 	double *raw_values;  /* the same with dropped rounds, as in table "rounds" */
 	int64_t round_count; /* rounds begun; length of both arrays */
-	int64_t operations;    /* over all rounds that count */
+	int64_t operations;  /* over all rounds that count */
 	int64_t syncs;
 	int64_t elapsed_ns;
-	int64_t flushes;       /* at the counting device, beside syncs */
+	int64_t flushes;             /* at the counting device, beside syncs */
 	const char *flushes_unknown; /* reason; NULL: flushes is known */
 };
 
 /* one round, all measures together */
 struct wp_round_note {
 	struct wp_noise noise; /* what else the machine did meanwhile */
-	char *dropped;	       /* why the round does not count; NULL: it does */
+	char *dropped;         /* why the round does not count; NULL: it does */
 };
 
 struct wp_measures {
 	struct wp_measure **items;
 	size_t count;
 	struct wp_round_note *rounds; /* filled by wp_rounds_run() */
-	size_t round_count;	      /* rounds begun */
+	size_t round_count;           /* rounds begun */
 };
 
 /* wp_measures_add - a new zeroed measure at the end; the list owns it, its address stays. */

@@ -62,14 +62,21 @@ struct wp_common {
 	bool is_forced;
 };
 
+/* a command's own default for an option of a shared table, as typed */
+struct wp_default {
+	const char *name;
+	const char *standard;
+};
+
 struct wp_run;
 
 struct wp_command {
 	const char *name;
-	const char *operands; /* "TARGET...", "FILE...", "" */
-	const char *summary;  /* one lower-case clause */
-	const char *epilogue; /* examples for help and man page; may be NULL */
+	const char *operands;               /* "TARGET...", "FILE...", "" */
+	const char *summary;                /* one lower-case clause */
+	const char *epilogue;               /* examples for help and man page; may be NULL */
 	const struct wp_opt *const *tables; /* NULL-terminated list of option tables */
+	const struct wp_default *defaults;  /* ends with a NULL name; NULL: none */
 	size_t params_size;                 /* of the parameter struct */
 	size_t operands_minimum;
 	size_t operands_maximum;
@@ -79,13 +86,14 @@ struct wp_command {
 	 */
 	int (*execute)(struct wp_run *run, const void *params, const char *const *operands,
 		size_t operand_count, struct wp_err *err);
-	bool is_silent; /* execute prints by itself; no result document is rendered */
+	bool is_silent;      /* execute prints by itself; no result document is rendered */
+	bool ignores_checks; /* the checks in the document do not decide the exit status */
 };
 
 /* Tables end with a row whose name is NULL. */
-extern const struct wp_opt wp_common_opts[];  /* rounds, time, warmup, seed, keep, force */
-extern const struct wp_opt wp_output_opts[];  /* format, output, save, progress, color, q, v */
-extern const struct wp_opt wp_method_opts[];  /* method */
+extern const struct wp_opt wp_common_opts[]; /* rounds, time, warmup, seed, keep, force */
+extern const struct wp_opt wp_output_opts[]; /* format, output, save, progress, color, q, v */
+extern const struct wp_opt wp_method_opts[]; /* method */
 
 /*
  * wp_opts_parse - fill params from defaults and argv; options and operands may be mixed, "--"
@@ -102,8 +110,7 @@ int wp_opts_parse(const struct wp_command *command, const char *const *words, si
 void wp_opts_release(const struct wp_command *command, void *params);
 
 /* wp_opts_record - put every option as it is in force into the parameters of result. */
-void wp_opts_record(
-	const struct wp_command *command, const void *params, struct wp_result *result);
+void wp_opts_record(const struct wp_command *command, const void *params, struct wp_result *result);
 
 /* wp_opts_help - usage, options and epilogue of one command. */
 void wp_opts_help(const struct wp_command *command, FILE *stream);

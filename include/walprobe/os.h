@@ -58,11 +58,11 @@ struct wp_os_ops {
 		unsigned long flags, const char *data);
 	int (*unshare)(void *ctx, int flags);
 	int (*mknod)(void *ctx, const char *path, unsigned mode, unsigned major, unsigned minor);
-	int (*has_filesystem)(void *ctx, const char *type);	  /* -ENODEV: the kernel lacks it */
+	int (*has_filesystem)(void *ctx, const char *type); /* -ENODEV: the kernel lacks it */
 	int64_t (*lseek)(void *ctx, int fd, int64_t offset, int whence);
-	int64_t (*geteuid)(void *ctx);			 /* effective user id; cannot fail */
-	int64_t (*now_ns)(void *ctx);			 /* CLOCK_MONOTONIC */
-	int64_t (*cpu_ns)(void *ctx); /* processor time of the calling thread */
+	int64_t (*geteuid)(void *ctx);                   /* effective user id; cannot fail */
+	int64_t (*now_ns)(void *ctx);                    /* CLOCK_MONOTONIC */
+	int64_t (*cpu_ns)(void *ctx);                    /* processor time of the calling thread */
 	int (*sleep_ns)(void *ctx, int64_t duration_ns); /* -EINTR when a signal came */
 };
 

@@ -21,10 +21,10 @@ struct wp_proc_options {
 
 struct wp_proc_output {
 	int exit_status; /* -1 when a signal ended it */
-	int signal;	 /* 0, or the signal that ended it */
-	char *out;	 /* stdout, terminated, at most WP_PROC_OUTPUT_BYTES; the rest is dropped */
-	char *errors;	 /* stderr, likewise */
-	bool is_cut;	 /* something was dropped */
+	int signal;      /* 0, or the signal that ended it */
+	char *out;       /* stdout, terminated, at most WP_PROC_OUTPUT_BYTES; the rest is dropped */
+	char *errors;    /* stderr, likewise */
+	bool is_cut;     /* something was dropped */
 };
 
 /*

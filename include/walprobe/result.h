@@ -22,9 +22,9 @@ enum wp_kind {
 };
 
 struct wp_column {
-	const char *key;     /* JSON key and CSV heading */
-	const char *label;   /* heading in text and HTML */
-	const char *unit;    /* "1/s", "ns", "bytes", "" */
+	const char *key;   /* JSON key and CSV heading */
+	const char *label; /* heading in text and HTML */
+	const char *unit;  /* "1/s", "ns", "bytes", "" */
 	enum wp_kind kind;
 	const char *meaning; /* one sentence */
 };
@@ -60,7 +60,7 @@ struct wp_table {
 struct wp_fact {
 	char *key;
 	char *value;
-	char *source; /* where it was read; for parameters "option" or "default" */
+	char *source;      /* where it was read; for parameters "option" or "default" */
 	enum wp_kind kind; /* how JSON writes value */
 };
 
@@ -73,9 +73,9 @@ struct wp_device {
 
 struct wp_target_info {
 	char *label;
-	char *path;          /* NULL: never came to be */
-	char *fstype;        /* NULL: unknown */
-	char *mount_options; /* NULL: unknown */
+	char *path;                /* NULL: never came to be */
+	char *fstype;              /* NULL: unknown */
+	char *mount_options;       /* NULL: unknown */
 	struct wp_device *devices; /* top layer first */
 	size_t device_count;
 };

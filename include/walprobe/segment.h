@@ -27,8 +27,8 @@
 struct wp_era {
 	const char *name; /* as --pg-version takes it */
 	uint16_t page_magic;
-	int fill_pages;	       /* 8 kB pages per write of the zero fill */
-	bool is_link;	       /* link() and unlink() instead of rename() */
+	int fill_pages;        /* 8 kB pages per write of the zero fill */
+	bool is_link;          /* link() and unlink() instead of rename() */
 	bool is_durable;       /* files and directory are synced around the new name */
 	bool has_status_dir;   /* archive_status exists */
 	int64_t write_pages;   /* most pages that one write gathers; 0: no limit */
@@ -45,9 +45,9 @@ struct wp_segments {
 	const char *dir; /* borrowed */
 	const struct wp_era *era;
 	int64_t segment_bytes;
-	int64_t ahead;	/* most segments that may lie ready before the current one */
+	int64_t ahead;  /* most segments that may lie ready before the current one */
 	bool is_sparse; /* a new segment is one byte at its end (wal_init_zero = off) */
-	bool is_link;	/* may differ from the era's */
+	bool is_link;   /* may differ from the era's */
 	/* what was done, in calls that succeeded */
 	atomic_llong fsyncs;
 	atomic_llong created;

@@ -21,18 +21,18 @@ struct wp_layer {
 	unsigned minor;
 	int *below; /* indexes of the layers under this one */
 	size_t below_count;
-	bool is_leaf;	 /* requests are counted here: request-based, nothing stacked below (a loop
+	bool is_leaf;    /* requests are counted here: request-based, nothing stacked below (a loop
 	                         device too, although its file lies on something) */
 	bool is_virtual; /* a hypervisor stands behind it (virtio, Xen, QEMU, cloud disks) */
 	char *write_cache;  /* "write back", "write through"; NULL: cannot be seen */
 	char *device_cache; /* the device's own report (cache_type); NULL: cannot be seen */
-	int is_fua;	    /* 1, 0, -1: cannot be seen */
+	int is_fua;         /* 1, 0, -1: cannot be seen */
 	int is_rotational;  /* 1, 0, -1; not to be believed of loop and virtual devices */
 	int rotation_rpm;   /* as the disk reports (VPD page B1h); 0: unknown or not rotating */
 	int64_t logical_block_bytes; /* 0: unknown */
-	char *model;		     /* NULL: unknown */
-	char *backing_file;	     /* loop devices: file they lie on; NULL otherwise */
-	char *scheduler;	     /* NULL: unknown */
+	char *model;                 /* NULL: unknown */
+	char *backing_file;          /* loop devices: file they lie on; NULL otherwise */
+	char *scheduler;             /* NULL: unknown */
 };
 
 /* one mount on the way down: the directory's own, then those under overlay and loop devices */
@@ -46,11 +46,11 @@ struct wp_mount {
 
 struct wp_stack {
 	char *mount_point;
-	char *source;	     /* "/dev/sda1", "tmpfs", "server:/export" */
-	char *fstype;	     /* from the mount table, never from statfs */
+	char *source;        /* "/dev/sda1", "tmpfs", "server:/export" */
+	char *fstype;        /* from the mount table, never from statfs */
 	char *mount_options; /* mount and super block options, comma separated */
 	bool is_read_only;
-	char *upper_dir;	 /* overlay: the directory whose stack is followed; else NULL */
+	char *upper_dir;         /* overlay: the directory whose stack is followed; else NULL */
 	struct wp_layer *layers; /* [0] is what the file system lies on; empty: no block device */
 	size_t layer_count;
 	size_t top_count; /* layers[0 .. top_count-1] carry the file system: several for btrfs on
@@ -63,8 +63,8 @@ struct wp_stack {
 
 /* where sysfs, procfs and the mount table are read; recorded trees in tests */
 struct wp_stack_roots {
-	const char *sys;	/* NULL: "/sys" */
-	const char *mountinfo;	/* NULL: "/proc/self/mountinfo", and the live system is asked too */
+	const char *sys;        /* NULL: "/sys" */
+	const char *mountinfo;  /* NULL: "/proc/self/mountinfo", and the live system is asked too */
 	const char *deleted_in; /* where the deleted image of a loop device lay; NULL: the directory
 	                           that its old name shows */
 };
@@ -111,8 +111,8 @@ void wp_stack_describe(const struct wp_stack *stack, const char *path, struct wp
 struct wp_flush_counts {
 	bool is_known;
 	const char *unknown_reason; /* static; when not known */
-	int64_t flushes;	    /* FLUSH requests completed */
-	int64_t writes;		    /* write requests, empty flushes included */
+	int64_t flushes;            /* FLUSH requests completed */
+	int64_t writes;             /* write requests, empty flushes included */
 	int64_t written_bytes;
 	int64_t reads;
 	int64_t read_bytes;

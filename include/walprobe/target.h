@@ -21,12 +21,12 @@ struct wp_target_spec {
 	char *label; /* never NULL after wp_targets_parse() */
 	bool has_own_label;
 	bool is_image;
-	char *path;	     /* directory targets */
-	char *fstype;	     /* images */
+	char *path;          /* directory targets */
+	char *fstype;        /* images */
 	int64_t size_bytes;  /* images */
 	char *mount_options; /* images; NULL: none */
 	char *mkfs_options;  /* images; NULL: none */
-	char *on;	     /* images: directory that holds the image; "." by default */
+	char *on;            /* images: directory that holds the image; "." by default */
 };
 
 struct wp_target_specs {
@@ -48,13 +48,13 @@ void wp_targets_release(struct wp_target_specs *specs);
 
 struct wp_target {
 	const struct wp_target_spec *spec; /* borrowed */
-	const char *label;		   /* borrowed from spec */
+	const char *label;                 /* borrowed from spec */
 	char *dir;   /* private directory to work in; NULL when there is none */
 	char *place; /* what the user would call it: directory as typed, or image:... */
 	bool is_open;
-	char *absent;	       /* why this place cannot be measured here although nothing is wrong
+	char *absent;          /* why this place cannot be measured here although nothing is wrong
 	                     (kernel or tools lack the file system); NULL otherwise */
-	char *note;	       /* what a reader of its figures should know, one sentence; or NULL */
+	char *note;            /* what a reader of its figures should know, one sentence; or NULL */
 	struct wp_stack stack; /* what lies under dir */
 };
 
@@ -62,8 +62,8 @@ struct wp_target_options {
 	int64_t needed_bytes;  /* space that the measurement will use in dir */
 	int64_t reserve_bytes; /* free space that must remain on a directory target, or where an
 				  image lies; 0: 5 % of the file system, at most 1 GB; -1: none */
-	bool is_forced;	       /* --force: may lie beside a live pg_wal */
-	bool is_kept;	       /* --keep: mounts stay visible to others */
+	bool is_forced;        /* --force: may lie beside a live pg_wal */
+	bool is_kept;          /* --keep: mounts stay visible to others */
 	bool for_inspection;   /* nothing is written: dir is the directory itself, no workdir */
 };
 

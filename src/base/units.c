@@ -99,8 +99,8 @@ int wp_parse_duration_ns(
 
 int wp_parse_size_bytes(const char *text, int64_t *out_bytes, struct wp_err *err)
 {
-	return parse_with_units(text, size_units, WP_COUNT(size_units), 0, "8kB, 16MB or 1GB",
-		out_bytes, err);
+	return parse_with_units(
+		text, size_units, WP_COUNT(size_units), 0, "8kB, 16MB or 1GB", out_bytes, err);
 }
 
 int wp_parse_int(const char *text, int64_t *out, struct wp_err *err)
@@ -167,7 +167,8 @@ int wp_parse_int_list(const char *text, int64_t minimum, int64_t maximum, int64_
 		rc = list_item(item, &first, &last, err);
 		if (!rc && (first < minimum || last > maximum))
 			rc = wp_fail(err, WP_E_USAGE, 0,
-				"\"%s\" is outside %" PRId64 " to %" PRId64, item, minimum, maximum);
+				"\"%s\" is outside %" PRId64 " to %" PRId64, item, minimum,
+				maximum);
 		for (int64_t value = first; !rc && value <= last; value++)
 			rc = list_add(value, out, capacity, count, err);
 	}

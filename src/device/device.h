@@ -17,7 +17,7 @@ struct libmnt_table;
 /* a mount as the table has it */
 struct mount_entry {
 	struct wp_mount mount; /* owned */
-	unsigned major;	       /* 0: anonymous device (btrfs, overlay, tmpfs ...) */
+	unsigned major;        /* 0: anonymous device (btrfs, overlay, tmpfs ...) */
 	unsigned minor;
 	int row; /* place in the table */
 };

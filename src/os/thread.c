@@ -52,7 +52,8 @@ int wp_thread_start(struct wp_thread *thread, void (*run)(void *argument), void 
 void wp_thread_join(struct wp_thread *thread)
 {
 	if (thread->is_started)
-		(void)pthread_join(thread->handle, NULL); /* fails only for a handle that is not ours */
+		(void)pthread_join(
+			thread->handle, NULL); /* fails only for a handle that is not ours */
 	thread->is_started = false;
 }
 

@@ -15,7 +15,7 @@
 /* where the measurement writes */
 struct workplace {
 	struct wp_target other; /* made beside the user's directory; zeroed when not */
-	uint64_t ticket;	/* of a directory made inside a private one; 0: none */
+	uint64_t ticket;        /* of a directory made inside a private one; 0: none */
 	char *inside;
 	const char *dir;
 };

@@ -71,7 +71,7 @@ static const struct {
 } flush_droppers[] = {
 	{ "nobarrier", NULL }, { "barrier", "0" }, { "barrier", "none" }, { "barrier", "off" },
 	{ "fsync_mode", "nobarrier" }, /* f2fs */
-	{ "volatile", NULL },	       /* overlay */
+	{ "volatile", NULL },          /* overlay */
 	{ "fsync", "volatile" },       /* overlay, as the mount table shows it */
 };
 

@@ -14,7 +14,7 @@
 struct claims {
 	int indexes[STACK_LIMIT];
 	size_t count;
-	size_t back;	/* write back */
+	size_t back;    /* write back */
 	size_t through; /* write through */
 	size_t fua;
 };
@@ -266,7 +266,7 @@ void wp_judge_flush_sent(const struct wp_facts *facts, struct wp_judgement *out)
 /* what the disks at the end of the stack are, as far as it can be believed */
 struct disks {
 	const char *rotating; /* name of the slowest that turns; NULL: none known */
-	int rpm;	      /* its speed */
+	int rpm;              /* its speed */
 	bool is_rpm_known;
 	size_t solid;  /* bare disks that do not turn */
 	size_t hidden; /* what stands behind them cannot be seen */

@@ -15,7 +15,7 @@ struct wp_kept_block {
 	struct wp_block block;
 	int64_t flushes;
 	const char *flushes_unknown; /* reason; NULL: known */
-	uint32_t *buckets;	     /* indexes of the non-zero buckets */
+	uint32_t *buckets;           /* indexes of the non-zero buckets */
 	uint64_t *counts;
 	size_t bucket_count;
 	struct wp_hist totals; /* count, sum, minimum, maximum; no buckets */

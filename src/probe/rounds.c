@@ -27,7 +27,7 @@ struct scheduler {
 	struct wp_kept_round round;
 	struct wp_suspects suspects;
 	struct wp_quiesce *quiesces; /* one per target */
-	bool *is_late_told;	     /* beside quiesces */
+	bool *is_late_told;          /* beside quiesces */
 	size_t target_count;
 	const char **disks; /* leaf devices of all targets, borrowed */
 	size_t disk_count;

@@ -15,7 +15,7 @@
 
 /* how the numbers of one column are shown */
 struct wp_scale {
-	double factor;	  /* what one shown unit counts in the column's unit */
+	double factor;    /* what one shown unit counts in the column's unit */
 	const char *unit; /* for the heading; "" when the cells carry it or there is none */
 	bool is_duration;
 	bool is_size;

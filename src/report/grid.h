@@ -32,7 +32,7 @@ struct wp_grid {
 	struct wp_grid_column *columns;
 	size_t column_count;
 	size_t key_count; /* leading columns that are repeated in every block */
-	char **cells;	  /* row by row; NULL: empty */
+	char **cells;     /* row by row; NULL: empty */
 	size_t row_count;
 	bool is_headless; /* no heading, no rule */
 	/* SGR sequence for a cell of the first column, or NULL; NULL: no colours */

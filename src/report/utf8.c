@@ -68,7 +68,7 @@ size_t wp_utf8_next(const char *text, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned char lead = (unsigned char)text[0];
-	size_t length = lead < 0x80		? 1
+	size_t length = lead < 0x80             ? 1
 			: (lead & 0xE0) == 0xC0 ? 2
 			: (lead & 0xF0) == 0xE0 ? 3
 			: (lead & 0xF8) == 0xF0 ? 4

@@ -15,7 +15,7 @@ struct view_column {
 	const char *heading; /* without the unit of times and sizes; NULL: the column's label */
 	bool is_key;
 	bool is_folded; /* told once above the table when all rows say the same */
-	bool is_break;	/* a second block starts here when one is not enough */
+	bool is_break;  /* a second block starts here when one is not enough */
 };
 
 struct view {

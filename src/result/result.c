@@ -134,8 +134,8 @@ static void add_fact(struct wp_fact **facts, size_t *count, const char *key, con
 void wp_result_add_environment(
 	struct wp_result *result, const char *key, const char *value, const char *source)
 {
-	add_fact(&result->environment, &result->environment_count, key, value, WP_KIND_TEXT,
-		source);
+	add_fact(
+		&result->environment, &result->environment_count, key, value, WP_KIND_TEXT, source);
 }
 
 void wp_result_add_parameter(struct wp_result *result, const char *key, const char *value,

@@ -11,8 +11,8 @@
 #include "walprobe/registry.h"
 
 struct wp_loop {
-	char name[32];	/* "loop3" */
-	char path[40];	/* "/dev/loop3" */
+	char name[32];  /* "loop3" */
+	char path[40];  /* "/dev/loop3" */
 	bool is_direct; /* I/O on the file below bypasses the page cache */
 };
 

@@ -7,8 +7,8 @@
 enum role {
 	ROLE_NONE,
 	ROLE_HOLDS_WAL, /* has a pg_wal with segments in it, and is no data directory */
-	ROLE_DATA,	/* data directory, or a database's directory inside it */
-	ROLE_WAL,	/* has segments in it */
+	ROLE_DATA,      /* data directory, or a database's directory inside it */
+	ROLE_WAL,       /* has segments in it */
 };
 
 /* XLogFileName of PostgreSQL: 24 upper case hexadecimal digits. */
@@ -83,8 +83,8 @@ static bool climb(char *path)
 struct survey {
 	enum role role; /* of the directory itself */
 	bool is_inside; /* the directory or one above it is a data directory or a pg_wal */
-	char *outside;	/* nearest above that is neither and not inside one; same file system */
-	char *beside;	/* nearest data directory, at or above it; same file system */
+	char *outside;  /* nearest above that is neither and not inside one; same file system */
+	char *beside;   /* nearest data directory, at or above it; same file system */
 };
 
 /* Look at the directory and all above it. */

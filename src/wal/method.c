@@ -26,8 +26,8 @@ static int add_named(const char *name, struct wp_method_set *set, struct wp_err 
 			return 0;
 		}
 	(void)wp_fail(err, WP_E_USAGE, 0, "unknown wal_sync_method \"%s\"", name);
-	wp_err_hint(err,
-		"Known are open_datasync, fdatasync, fsync, fsync_writethrough, open_sync and all.");
+	wp_err_hint(err, "Known are open_datasync, fdatasync, fsync, fsync_writethrough, open_sync "
+			 "and all.");
 	return -WP_E_USAGE;
 }
 

@@ -44,17 +44,17 @@ struct wp_wal {
 	_Atomic uint64_t flushed;
 
 	struct wp_mutex guard;
-	bool is_held;		    /* guard: the write lock */
+	bool is_held;               /* guard: the write lock */
 	struct wal_queue waiters;   /* guard: for the write lock */
-	struct wal_queue gated;	    /* guard: in front of the gate */
+	struct wal_queue gated;     /* guard: in front of the gate */
 	atomic_bool is_gate_closed; /* changed under guard */
-	struct wp_err err;	    /* guard */
-	atomic_bool has_failed;	    /* changed under guard */
+	struct wp_err err;          /* guard */
+	atomic_bool has_failed;     /* changed under guard */
 
 	struct wp_wal_counts counts; /* write */
 	atomic_llong written_bytes;
-	uint64_t opened_segno;	    /* write: newest segment that anybody has opened */
-	int64_t end_sync_ns;	    /* write: sync of the segment finished last */
+	uint64_t opened_segno;      /* write: newest segment that anybody has opened */
+	int64_t end_sync_ns;        /* write: sync of the segment finished last */
 	struct wp_hist switches;    /* write */
 	struct wp_sem *segment_end; /* borrowed */
 

@@ -26,9 +26,9 @@ struct work {
 	struct wp_sem alarm; /* wakes the main thread: an error */
 	struct wp_sem ready;
 	struct wp_sem segment_end; /* wakes the checkpointer */
-	struct wp_sem latch;	   /* wakes the walwriter */
+	struct wp_sem latch;       /* wakes the walwriter */
 	atomic_bool is_latch_set;
-	atomic_bool is_over;	   /* checkpointer and walwriter leave */
+	atomic_bool is_over;       /* checkpointer and walwriter leave */
 	atomic_llong transactions; /* since the checkpoint at the start; only with page images */
 	bool is_recycling;
 	struct wp_err checkpoint_err;

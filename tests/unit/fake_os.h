@@ -19,14 +19,14 @@ struct fake_os {
 	const struct wp_os *real;
 	const char *only;    /* fail only this operation ("fsync"); NULL: any but now_ns */
 	int64_t fail_at;     /* 1: the first call that counts; 0: never */
-	bool is_sticky;	     /* all later calls that count fail too */
-	int fail_errno;	     /* positive */
+	bool is_sticky;      /* all later calls that count fail too */
+	int fail_errno;      /* positive */
 	bool is_short_write; /* pwrite and pwritev write half instead of failing */
 	atomic_llong calls;  /* calls that counted */
 	atomic_int failures;
 	atomic_int open_count; /* descriptors open now */
 	atomic_llong now_ns;   /* 0: the real clock; else a clock that only sleep_ns moves */
-	int64_t euid;	       /* 0: the real one; else what geteuid tells */
+	int64_t euid;          /* 0: the real one; else what geteuid tells */
 	char last_failed[32];  /* name of the operation that failed */
 };
 

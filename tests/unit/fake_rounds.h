@@ -45,7 +45,7 @@ struct script {
 	int fail_at; /* run with this number, from 1; 0: never */
 	int fail_code;
 	int stop_at;
-	int64_t samples;	   /* a block */
+	int64_t samples;           /* a block */
 	int64_t foreign_ticks[16]; /* others' user time in the n-th run */
 	bool is_released;
 };

@@ -386,10 +386,10 @@ static void fill_odd_cells(struct wp_result *result)
 	for (size_t j = 0; j < WP_COUNT(columns); j++)
 		columns[j] = (struct wp_column){ wp_xasprintf("k%zu \"é\"", j),
 			wp_xasprintf("column %zu", j),
-			j == 5	 ? "ns"
+			j == 5   ? "ns"
 			: j == 6 ? "bytes"
 				 : "",
-			j == 0	? WP_KIND_TEXT
+			j == 0  ? WP_KIND_TEXT
 			: j % 2 ? WP_KIND_REAL
 				: WP_KIND_INT,
 			"odd" };

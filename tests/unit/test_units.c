@@ -15,8 +15,8 @@ static void durations_need_a_unit(void **state)
 		{ "250 us", 250 * WP_NS_PER_US },
 		{ "0s", 0 },
 	};
-	static const char *const bad[] = { "", "5", "s", "5x", "-1s", "inf s", "1e9s", "0x5s", "nan",
-		"5 s s", "99999999999999999999d", ".s", "." };
+	static const char *const bad[] = { "", "5", "s", "5x", "-1s", "inf s", "1e9s", "0x5s",
+		"nan", "5 s s", "99999999999999999999d", ".s", "." };
 	int64_t ns;
 
 	(void)state;

@@ -13,7 +13,7 @@
 struct wal_walk {
 	int64_t records;
 	int64_t commits;     /* COMMIT records among them */
-	uint64_t end;	     /* position after the last good record, aligned */
+	uint64_t end;        /* position after the last good record, aligned */
 	const char *problem; /* why the walk ended; "end" when the next record is all zeros */
 };
 

@@ -16,7 +16,7 @@ struct watch_os {
 	char *calls; /* one line a call: "open NAME flags = ok", names without directories */
 	size_t length;
 	atomic_bool is_recording;
-	int64_t flush_sleep_ns;	   /* fdatasync, fsync: really sleeps that long */
+	int64_t flush_sleep_ns;    /* fdatasync, fsync: really sleeps that long */
 	atomic_llong fail_sync_at; /* 1: the next fdatasync fails, once; 0: never */
 	atomic_llong syncs_after_failure;
 	atomic_bool has_failed;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * host.h - small facts about this process and machine that are no measured work.
+ *
+ * Floor: os. Threads: yes.
+ */
+#ifndef WALPROBE_HOST_H
+#define WALPROBE_HOST_H
+
+#include "walprobe/err.h"
+
+/* wp_host_utc - the time of day in UTC, ISO 8601 ("2026-11-30T20:15:00Z"), into out; for labels
+ * only, durations come from the monotonic clock. */
+void wp_host_utc(char *out, size_t size);
+
+/* wp_host_is_terminal - true when fd is a terminal. */
+bool wp_host_is_terminal(int fd);
+
+/* wp_host_uid - effective user id. */
+unsigned wp_host_uid(void);
+
+/* wp_host_pid - process id. */
+int64_t wp_host_pid(void);
+
+/* wp_host_processors - processors that this process may run on, 1 or more. */
+int64_t wp_host_processors(void);
+
+#endif

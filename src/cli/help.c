@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "cli/commands.h"
+#include "cli/opts_iter.h"
+
+#define HELP_INDENT 30
+#define HELP_WIDTH 98
+
+const struct wp_command *wp_command_find(const char *name)
+{
+	for (size_t i = 0; wp_commands[i]; i++)
+		if (strcmp(wp_commands[i]->name, name) == 0)
+			return wp_commands[i];
+	return NULL;
+}
+
+/* Write text from column at, breaking lines before HELP_WIDTH and indenting what follows. */
+static void wrap(FILE *stream, size_t at, size_t indent, const char *text)
+{
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (at > indent && at + word > HELP_WIDTH) {
+			fprintf(stream, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		fprintf(stream, "%.*s", (int)word, text);
+		at += word;
+		text += word;
+		if (*text == ' ') {
+			text++;
+			if (at + 1 + strcspn(text, " ") <= HELP_WIDTH)
+				fputc(' ', stream);
+			at++;
+		}
+	}
+	fputc('\n', stream);
+}
+
+static void option_words(const struct wp_opt *opt, char *out, size_t size)
+{
+	char letter[8] = "    ";
+
+	if (opt->letter)
+		(void)snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
+	(void)snprintf(out, size, "  %s--%s%s%s", letter, opt->name, opt->argument ? "=" : "",
+		opt->argument ? opt->argument : "");
+}
+
+/* "help (a|b|c; default x)" */
+static void option_help(
+	const struct wp_command *command, const struct wp_opt *opt, char *out, size_t size)
+{
+	const char *standard = wp_opt_standard(command, opt);
+	size_t used;
+
+	(void)snprintf(out, size, "%s", opt->help);
+	used = strlen(out);
+	if (!opt->choices && !standard)
+		return;
+	(void)snprintf(out + used, size - used, " (");
+	for (size_t i = 0; opt->choices && opt->choices[i]; i++) {
+		used = strlen(out);
+		(void)snprintf(out + used, size - used, "%s%s", i ? "|" : "", opt->choices[i]);
+	}
+	used = strlen(out);
+	if (standard)
+		(void)snprintf(out + used, size - used, "%sdefault %s", opt->choices ? "; " : "",
+			standard);
+	used = strlen(out);
+	(void)snprintf(out + used, size - used, ")");
+}
+
+static void print_option(FILE *stream, const char *words, const char *help)
+{
+	size_t used = strlen(words);
+
+	fputs(words, stream);
+	if (used + 2 > HELP_INDENT) {
+		fputc('\n', stream);
+		used = 0;
+	}
+	fprintf(stream, "%*s", (int)(HELP_INDENT - used), "");
+	wrap(stream, HELP_INDENT, HELP_INDENT, help);
+}
+
+void wp_opts_help(const struct wp_command *command, FILE *stream)
+{
+	char words[128];
+	char help[512];
+
+	fprintf(stream, "walprobe %s: ", command->name);
+	wrap(stream, strlen(command->name) + 11, 2, command->summary);
+	fprintf(stream, "\nUsage:\n  walprobe %s [OPTION]... %s\n\nOptions:\n", command->name,
+		command->operands);
+	for (struct wp_opt_iter it = wp_opt_first(command); it.opt; wp_opt_next(&it)) {
+		option_words(it.opt, words, sizeof(words));
+		option_help(command, it.opt, help, sizeof(help));
+		print_option(stream, words, help);
+	}
+	print_option(stream, "  -?, --help", "show this help, then exit");
+	if (command->epilogue)
+		fprintf(stream, "\n%s", command->epilogue);
+}
+
+void wp_commands_help(FILE *stream)
+{
+	fputs("walprobe finds out where pg_wal should live, what a place really promises, and "
+	      "what\n"
+	      "clients get there.\n\n"
+	      "Usage:\n  walprobe COMMAND [OPTION]... [TARGET]...\n\nCommands:\n",
+		stream);
+	for (size_t i = 0; wp_commands[i]; i++) {
+		char words[64];
+
+		(void)snprintf(words, sizeof(words), "  %s %s", wp_commands[i]->name,
+			wp_commands[i]->operands);
+		print_option(stream, words, wp_commands[i]->summary);
+	}
+	fputs("\nOptions:\n", stream);
+	print_option(stream, "  -?, --help", "show this help, then exit; also after a command");
+	print_option(stream, "  -V, --version", "show the version, then exit");
+	fputs("\nA target is [LABEL=]DIRECTORY or [LABEL=]image:FSTYPE[:key=value]..., a scratch "
+	      "file\n"
+	      "system in a loop-mounted image (root only; keys size, mount, mkfs, on).\n\n"
+	      "Exit status: 0 done; 1 a check failed; 2 bad command line; 3 work could not be "
+	      "done;\n"
+	      "4 cannot tell; 130, 143 stopped by SIGINT, SIGTERM.\n",
+		stream);
+}
+
+static void roff(FILE *stream, const char *text)
+{
+	bool is_line_start = true;
+
+	for (; *text; text++) {
+		if (is_line_start && (*text == '.' || *text == '\''))
+			fputs("\\&", stream);
+		if (*text == '\\')
+			fputs("\\e", stream);
+		else if (*text == '-')
+			fputs("\\-", stream);
+		else
+			fputc(*text, stream);
+		is_line_start = *text == '\n';
+	}
+}
+
+static void man_option(FILE *stream, const struct wp_command *command, const struct wp_opt *opt)
+{
+	char help[512];
+
+	fputs(".TP\n", stream);
+	if (opt->letter)
+		fprintf(stream, "\\fB\\-%c\\fR, ", opt->letter);
+	fputs("\\fB\\-\\-", stream);
+	roff(stream, opt->name);
+	fputs("\\fR", stream);
+	if (opt->argument)
+		fprintf(stream, "=\\fI%s\\fR", opt->argument);
+	fputc('\n', stream);
+	option_help(command, opt, help, sizeof(help));
+	roff(stream, help);
+	fputs(".\n", stream);
+}
+
+static void man_command(FILE *stream, const struct wp_command *command)
+{
+	fprintf(stream, ".SS walprobe %s %s\n", command->name, command->operands);
+	roff(stream, command->summary);
+	fputs(".\n", stream);
+	for (struct wp_opt_iter it = wp_opt_first(command); it.opt; wp_opt_next(&it))
+		man_option(stream, command, it.opt);
+	if (command->epilogue) {
+		fputs(".PP\n.nf\n", stream);
+		roff(stream, command->epilogue);
+		fputs(".fi\n", stream);
+	}
+}
+
+void wp_commands_man(FILE *stream)
+{
+	fputs(".TH WALPROBE 1 \"\" \"walprobe " WP_VERSION "\" \"walprobe\"\n"
+	      ".SH NAME\nwalprobe \\- which storage should pg_wal live on, and does it keep what "
+	      "fsync "
+	      "promised\n.SH SYNOPSIS\n.B walprobe\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... "
+	      "[\\fITARGET\\fR]...\n.SH COMMANDS\n",
+		stream);
+	for (size_t i = 0; wp_commands[i]; i++)
+		man_command(stream, wp_commands[i]);
+	fputs(".SH TARGETS\nA target is [\\fILABEL\\fR=]\\fIWHERE\\fR. A \\fIWHERE\\fR that starts "
+	      "with "
+	      "/ or . is never split at =. It is a directory, in which a fresh subdirectory is "
+	      "made "
+	      "and removed, or image:\\fIFSTYPE\\fR[:key=value]..., a scratch file system in a "
+	      "loop\\-mounted image (root only). Keys: size (1GB), mount (mount options), mkfs "
+	      "(options), on (the directory that holds the image).\n"
+	      ".SH EXIT STATUS\n0 done, no check failed; 1 done, a check failed; 2 the command "
+	      "line "
+	      "is wrong; 3 work could not be done; 4 cannot tell; 130 and 143 stopped by SIGINT "
+	      "and "
+	      "SIGTERM.\n",
+		stream);
+}
+
+void wp_commands_completion(FILE *stream)
+{
+	fputs("# bash completion for walprobe, made from its option tables\n_walprobe()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '",
+		stream);
+	for (size_t i = 0; wp_commands[i]; i++)
+		fprintf(stream, "%s ", wp_commands[i]->name);
+	fputs("--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n",
+		stream);
+	for (size_t i = 0; wp_commands[i]; i++) {
+		fprintf(stream, "\t%s) words='", wp_commands[i]->name);
+		for (struct wp_opt_iter it = wp_opt_first(wp_commands[i]); it.opt; wp_opt_next(&it))
+			fprintf(stream, "--%s%s ", it.opt->name, it.opt->argument ? "=" : "");
+		fputs("--help' ;;\n", stream);
+	}
+	fputs("\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+	      "\t*) COMPREPLY=($(compgen -f -W 'image:ext4 image:xfs image:btrfs' -- \"$cur\")) "
+	      ";;\n"
+	      "\tesac\n\t[ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]}\" ] || compopt -o nospace\n}\n"
+	      "complete -o filenames -F _walprobe walprobe\n",
+		stream);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "walprobe/host.h"
+
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+void wp_host_utc(char *out, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm parts;
+
+	if (!gmtime_r(&now, &parts) || strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+		(void)snprintf(out, size, "unknown");
+}
+
+bool wp_host_is_terminal(int fd)
+{
+	return isatty(fd) == 1;
+}
+
+unsigned wp_host_uid(void)
+{
+	return geteuid();
+}
+
+int64_t wp_host_pid(void)
+{
+	return getpid();
+}
+
+int64_t wp_host_processors(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+		return CPU_COUNT(&set);
+	return 1;
+}
