@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "probe/measure_family.h"
+#include "walprobe/comparison.h"
+#include "walprobe/mem.h"
+
+#include <math.h>
+
+static const struct wp_column comparison_columns[] = {
+	{ "table", "table", "", WP_KIND_TEXT, "Table that holds the measurement." },
+	{ "metric", "metric", "", WP_KIND_TEXT, "Column of that table which is compared." },
+	{ "method", "method", "", WP_KIND_TEXT, "wal_sync_method." },
+	{ "variant", "variant", "", WP_KIND_TEXT, "Variant of the sync measurement." },
+	{ "clients", "clients", "", WP_KIND_INT, "Concurrent committers." },
+	{ "test", "test", "", WP_KIND_TEXT, "Test of the io measurement." },
+	{ "record_bytes", "record", "bytes", WP_KIND_INT, "Record size of the io measurement." },
+	{ "a", "a", "", WP_KIND_TEXT, "First target." },
+	{ "b", "b", "", WP_KIND_TEXT, "Second target." },
+	{ "rounds", "rounds", "", WP_KIND_INT, "Rounds in which both have a figure." },
+	{ "ratio", "a / b", "", WP_KIND_REAL,
+		"Hodges-Lehmann estimate of a / b, paired by round." },
+	{ "ci_low", "low", "", WP_KIND_REAL, "Lower end of the 95 % interval of the ratio." },
+	{ "ci_high", "high", "", WP_KIND_REAL, "Upper end of the 95 % interval of the ratio." },
+	{ "p_value", "p", "", WP_KIND_REAL, "Two-sided signed-rank p-value, before Holm." },
+	{ "verdict", "verdict", "", WP_KIND_TEXT, "Speed of a against b." },
+	{ "twin_low", "A/A low", "", WP_KIND_REAL,
+		"Lower end of the interval of the same place against itself." },
+	{ "twin_high", "A/A high", "", WP_KIND_REAL,
+		"Upper end of the interval of the same place against itself." },
+	{ "sentence", "in words", "", WP_KIND_TEXT, "The verdict as a sentence." },
+};
+
+static const struct wp_column method_columns[] = {
+	{ "target", "target", "", WP_KIND_TEXT, "Where both were measured." },
+	{ "table", "table", "", WP_KIND_TEXT, "Table that holds the measurement." },
+	{ "variant", "variant", "", WP_KIND_TEXT, "Variant of the sync measurement." },
+	{ "clients", "clients", "", WP_KIND_INT, "Concurrent committers." },
+	{ "a", "a", "", WP_KIND_TEXT, "First wal_sync_method." },
+	{ "b", "b", "", WP_KIND_TEXT, "Second wal_sync_method." },
+	{ "rounds", "rounds", "", WP_KIND_INT, "Rounds in which both have a figure." },
+	{ "ratio", "a / b", "", WP_KIND_REAL,
+		"Hodges-Lehmann estimate of a / b, paired by round." },
+	{ "ci_low", "low", "", WP_KIND_REAL, "Lower end of the 95 % interval of the ratio." },
+	{ "ci_high", "high", "", WP_KIND_REAL, "Upper end of the 95 % interval of the ratio." },
+	{ "verdict", "verdict", "", WP_KIND_TEXT, "Speed of a against b." },
+	{ "sentence", "in words", "", WP_KIND_TEXT, "The verdict as a sentence." },
+};
+
+static void set_int_or_absent(struct wp_row *row, const char *key, int64_t value)
+{
+	if (value)
+		wp_row_int(row, key, value);
+}
+
+/* What is compared, as words: "fdatasync overwrite", "append fdatasync 8 clients". */
+static void measurement_words(const struct wp_measure *measure, char *out, size_t size)
+{
+	char clients[32] = "";
+
+	if (measure->clients == 1)
+		(void)snprintf(clients, sizeof(clients), " with 1 client");
+	else if (measure->clients)
+		(void)snprintf(
+			clients, sizeof(clients), " with %" PRId64 " clients", measure->clients);
+	(void)snprintf(out, size, "%s%s%s%s%s%s%s",
+		strcmp(measure->table, "sync") == 0 ? "" : measure->table,
+		strcmp(measure->table, "sync") != 0 && measure->method ? " " : "",
+		measure->method ? measure->method : "", measure->variant ? " " : "",
+		measure->variant ? measure->variant : "", measure->test ? measure->test : "",
+		clients);
+}
+
+static void fill_pair(struct wp_row *row, const struct wp_pair *pair)
+{
+	wp_row_int(row, "rounds", (int64_t)pair->rounds);
+	wp_row_real(row, "ratio", pair->ratio);
+	wp_row_real(row, "ci_low", pair->low);
+	wp_row_real(row, "ci_high", pair->high);
+	wp_row_text(row, "verdict", wp_verdict_name(pair->verdict));
+}
+
+static void fill_comparison_row(struct wp_table *table, const struct wp_pair *pair,
+	const struct wp_pair *twin, double margin, const struct wp_measure *a,
+	const struct wp_measure *b)
+{
+	struct wp_row *row = wp_table_add_row(table);
+	char words[128];
+	char a_words[256];
+	char b_words[256];
+	char sentence[512];
+
+	wp_row_text(row, "table", a->table);
+	wp_row_text(row, "metric", a->metric);
+	wp_row_text(row, "method", a->method);
+	wp_row_text(row, "variant", a->variant);
+	set_int_or_absent(row, "clients", a->clients);
+	wp_row_text(row, "test", a->test);
+	set_int_or_absent(row, "record_bytes", a->record_bytes);
+	wp_row_text(row, "a", a->target->label);
+	wp_row_text(row, "b", b->target->label);
+	fill_pair(row, pair);
+	wp_row_real(row, "p_value", pair->p_value);
+	if (twin) {
+		wp_row_real(row, "twin_low", twin->low);
+		wp_row_real(row, "twin_high", twin->high);
+	}
+	measurement_words(a, words, sizeof(words));
+	(void)snprintf(a_words, sizeof(a_words), "%s %s", a->target->label, words);
+	(void)snprintf(b_words, sizeof(b_words), "%s %s", b->target->label, words);
+	wp_row_text(row, "sentence",
+		wp_verdict_sentence(
+			pair, twin, margin, a_words, b_words, sentence, sizeof(sentence)));
+}
+
+static struct wp_pair pair_of(const struct wp_measure *a, const struct wp_measure *b)
+{
+	int64_t count = a->round_count < b->round_count ? a->round_count : b->round_count;
+
+	return (struct wp_pair){
+		.a = a->values,
+		.b = b->values,
+		.count = a->absent || b->absent ? 0 : (size_t)count,
+		.is_lower_better = a->is_lower_better,
+	};
+}
+
+/* The pair of a measure and its hidden copy; false when none was planned. */
+static bool twin_of(
+	const struct wp_measures *measures, const struct wp_measure *of, struct wp_pair *twin)
+{
+	const struct wp_measure *copy = NULL;
+	const struct wp_measure *original = NULL;
+
+	for (size_t i = 0; i < measures->count; i++) {
+		const struct wp_measure *measure = measures->items[i];
+
+		if (measure->is_twin && wp_measure_is_same(measure, of))
+			copy = measure;
+	}
+	for (size_t i = 0; copy && i < measures->count; i++) {
+		const struct wp_measure *measure = measures->items[i];
+
+		if (!measure->is_twin && measure->target == copy->target &&
+			wp_measure_is_same(measure, copy))
+			original = measure;
+	}
+	if (!original)
+		return false;
+	*twin = pair_of(original, copy);
+	return true;
+}
+
+/* All pairs of one family, judged together; row() writes each. */
+static void judge_family(struct wp_table *table, const struct wp_family *family,
+	struct wp_pair *twin, double margin,
+	void (*row)(struct wp_table *table, const struct wp_pair *pair, const struct wp_pair *twin,
+		double margin, const struct wp_measure *a, const struct wp_measure *b))
+{
+	size_t count = family->count * (family->count - 1) / 2;
+	struct wp_pair *pairs = wp_xcalloc(count, sizeof(*pairs));
+	size_t n = 0;
+
+	for (size_t i = 0; i < family->count; i++)
+		for (size_t j = i + 1; j < family->count; j++)
+			pairs[n++] = pair_of(family->items[i], family->items[j]);
+	wp_pairs_judge(pairs, count, twin, margin);
+	n = 0;
+	for (size_t i = 0; i < family->count; i++)
+		for (size_t j = i + 1; j < family->count; j++)
+			row(table, &pairs[n++], twin, margin, family->items[i], family->items[j]);
+	free(pairs);
+}
+
+static void compare_targets(struct wp_run *run, const struct wp_measures *measures, double margin)
+{
+	struct wp_table *table =
+		wp_result_table(run->result, "comparison", "every pair of targets, a against b",
+			comparison_columns, WP_COUNT(comparison_columns));
+
+	for (size_t i = 0; i < measures->count; i++) {
+		struct wp_family family;
+		struct wp_pair twin;
+		bool has_twin;
+
+		if (!wp_family_of_targets(measures, i, &family))
+			continue;
+		has_twin = twin_of(measures, measures->items[i], &twin);
+		judge_family(table, &family, has_twin ? &twin : NULL, margin, fill_comparison_row);
+		wp_family_release(&family);
+	}
+}
+
+static void fill_method_row(struct wp_table *table, const struct wp_pair *pair,
+	const struct wp_pair *twin, double margin, const struct wp_measure *a,
+	const struct wp_measure *b)
+{
+	struct wp_row *row = wp_table_add_row(table);
+	char sentence[512];
+
+	wp_row_text(row, "target", a->target->label);
+	wp_row_text(row, "table", a->table);
+	wp_row_text(row, "variant", a->variant);
+	set_int_or_absent(row, "clients", a->clients);
+	wp_row_text(row, "a", a->method);
+	wp_row_text(row, "b", b->method);
+	fill_pair(row, pair);
+	wp_row_text(row, "sentence",
+		wp_verdict_sentence(
+			pair, twin, margin, a->method, b->method, sentence, sizeof(sentence)));
+}
+
+static void compare_methods(struct wp_run *run, const struct wp_measures *measures, double margin)
+{
+	struct wp_table *table = wp_result_table(run->result, "methods",
+		"every pair of sync methods on one target, a against b", method_columns,
+		WP_COUNT(method_columns));
+
+	for (size_t i = 0; i < measures->count; i++) {
+		struct wp_family family;
+		struct wp_pair twin;
+		bool has_twin;
+
+		if (!wp_family_of_methods(measures, i, &family))
+			continue;
+		has_twin = twin_of(measures, measures->items[i], &twin);
+		judge_family(table, &family, has_twin ? &twin : NULL, margin, fill_method_row);
+		wp_family_release(&family);
+	}
+}
+
+void wp_comparison_fill(struct wp_run *run, const struct wp_measures *measures, double margin)
+{
+	wp_summary_fill(run, measures);
+	compare_targets(run, measures, margin);
+	compare_methods(run, measures, margin);
+}
