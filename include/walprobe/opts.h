@@ -86,8 +86,10 @@ struct wp_command {
 	 */
 	int (*execute)(struct wp_run *run, const void *params, const char *const *operands,
 		size_t operand_count, struct wp_err *err);
-	bool is_silent;      /* execute prints by itself; no result document is rendered */
-	bool ignores_checks; /* the checks in the document do not decide the exit status */
+	bool is_silent; /* execute prints by itself; no result document is rendered */
+	/* The result was read, not measured: main adds nothing to it after execute, and the exit
+	 * status follows neither its checks nor its completeness. */
+	bool is_reprint;
 };
 
 /* Tables end with a row whose name is NULL. */

@@ -27,6 +27,8 @@ struct wp_names {
 struct wp_os_ops {
 	int (*open)(void *ctx, const char *path, int flags, unsigned mode);
 	int (*close)(void *ctx, int fd);
+	int64_t (*read)(
+		void *ctx, int fd, void *buffer, size_t length); /* pipes; -EINTR passed on */
 	int64_t (*pread)(void *ctx, int fd, void *buffer, size_t length, int64_t offset);
 	int64_t (*pwrite)(void *ctx, int fd, const void *buffer, size_t length, int64_t offset);
 	int64_t (*pwritev)(void *ctx, int fd, const struct iovec *parts, int count, int64_t offset);
@@ -86,6 +88,8 @@ void wp_names_release(struct wp_names *names);
 WP_OS_CALL(int, open, (const struct wp_os *os, const char *path, int flags, unsigned mode),
 	(os->ctx, path, flags, mode))
 WP_OS_CALL(int, close, (const struct wp_os *os, int fd), (os->ctx, fd))
+WP_OS_CALL(int64_t, read, (const struct wp_os *os, int fd, void *buffer, size_t length),
+	(os->ctx, fd, buffer, length))
 WP_OS_CALL(int64_t, pread,
 	(const struct wp_os *os, int fd, void *buffer, size_t length, int64_t offset),
 	(os->ctx, fd, buffer, length, offset))

@@ -27,6 +27,8 @@ wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a hea
 /* wp_renderer - the renderer with this --format name, or NULL. */
 wp_render_fn *wp_renderer(const char *format);
 
+#define WP_DOCUMENT_LIMIT_BYTES ((size_t)64 << 20) /* a longer document is refused */
+
 /*
  * wp_result_read_json - a document that wp_render_json() wrote.
  *

@@ -122,7 +122,7 @@ static int checks_status(const struct session *session)
 {
 	const struct wp_result *result = session->run.result;
 
-	if (session->command->ignores_checks)
+	if (session->command->is_reprint)
 		return 0;
 	if (wp_result_has_failed_check(result))
 		return 1;
@@ -140,7 +140,7 @@ static int execute(struct session *session)
 
 	rc = session->command->execute(
 		&session->run, session->params, session->operands, session->operand_count, &err);
-	if (wp_stop_requested())
+	if (wp_stop_requested() && !session->command->is_reprint)
 		session->run.result->is_complete = false;
 	if (rc)
 		status = report_error(session, &err);

@@ -39,6 +39,13 @@ static int linux_close(void *ctx, int fd)
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
+/* A signal must be able to end a wait for somebody else's output, so EINTR is passed on. */
+static int64_t linux_read(void *ctx, int fd, void *buffer, size_t length)
+{
+	(void)ctx;
+	return result64(read(fd, buffer, length));
+}
+
 static int64_t linux_pread(void *ctx, int fd, void *buffer, size_t length, int64_t offset)
 {
 	ssize_t rc;
@@ -349,6 +356,7 @@ const struct wp_os *wp_os_linux(void)
 	static const struct wp_os_ops ops = {
 		.open = linux_open,
 		.close = linux_close,
+		.read = linux_read,
 		.pread = linux_pread,
 		.pwrite = linux_pwrite,
 		.pwritev = linux_pwritev,

@@ -12,7 +12,6 @@
 #include <jansson.h>
 
 /* Bounds on what a document may make us allocate; real ones stay far below. */
-#define DOCUMENT_LIMIT_BYTES ((size_t)64 << 20)
 #define TABLE_LIMIT 1000
 #define COLUMN_LIMIT 200
 
@@ -394,7 +393,7 @@ static void check_format(struct reader *r, const json_t *root)
 	const json_t *schema;
 
 	want_object(r, root);
-	if (!r->rc && strcmp(text(r, root, "format"), "walprobe") != 0) {
+	if (strcmp(text(r, root, "format"), "walprobe") != 0) {
 		enter_key(r, "format");
 		refuse(r, "\"format\" must be \"walprobe\"");
 		leave(r);
@@ -452,10 +451,10 @@ int wp_result_read_json(const char *document, size_t length, const char *name,
 	json_error_t where;
 	json_t *root;
 
-	if (length > DOCUMENT_LIMIT_BYTES)
+	if (length > WP_DOCUMENT_LIMIT_BYTES)
 		return wp_fail(err, WP_E_DATA, 0,
 			"could not read \"%s\" as a result document: it is longer than %zu bytes",
-			name, DOCUMENT_LIMIT_BYTES);
+			name, WP_DOCUMENT_LIMIT_BYTES);
 	root = json_loadb(document, length, JSON_REJECT_DUPLICATES, &where);
 	if (!root)
 		return wp_fail(err, WP_E_DATA, 0,

@@ -70,6 +70,7 @@ static int64_t fake_pwrite(void *ctx, int fd, const void *buffer, size_t length,
 	return wp_os_pwrite(fake->real, fd, buffer, length, offset);
 }
 
+FAKE(int64_t, read, (void *ctx, int fd, void *buffer, size_t length), fd, buffer, length)
 FAKE(int64_t, pread, (void *ctx, int fd, void *buffer, size_t length, int64_t offset), fd, buffer,
 	length, offset)
 FAKE(int64_t, pwritev, (void *ctx, int fd, const struct iovec *parts, int count, int64_t offset),
@@ -151,6 +152,7 @@ void fake_os_init(struct fake_os *fake)
 	static const struct wp_os_ops ops = {
 		.open = fake_open,
 		.close = fake_close,
+		.read = fake_read,
 		.pread = fake_pread,
 		.pwrite = fake_pwrite,
 		.pwritev = fake_pwritev,
