@@ -117,7 +117,7 @@ static int64_t fake_geteuid(void *ctx)
 {
 	struct fake_os *fake = ctx;
 
-	return fake->euid ? fake->euid : wp_os_geteuid(fake->real);
+	return fake->euid >= 0 ? fake->euid : wp_os_geteuid(fake->real);
 }
 
 static int64_t fake_now_ns(void *ctx)
@@ -192,6 +192,7 @@ void fake_os_init(struct fake_os *fake)
 
 	memset(fake, 0, sizeof(*fake));
 	fake->real = wp_os_linux();
+	fake->euid = -1;
 	fake->os.ops = &ops;
 	fake->os.ctx = fake;
 }

@@ -26,7 +26,7 @@ struct fake_os {
 	atomic_int failures;
 	atomic_int open_count; /* descriptors open now */
 	atomic_llong now_ns;   /* 0: the real clock; else a clock that only sleep_ns moves */
-	int64_t euid;          /* 0: the real one; else what geteuid tells */
+	int64_t euid;          /* -1: the real one; else what geteuid tells */
 	char last_failed[32];  /* name of the operation that failed */
 };
 

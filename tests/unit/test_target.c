@@ -296,8 +296,7 @@ static void a_file_system_that_the_kernel_lacks_is_absent(void **state)
 {
 	struct fixture *f = *state;
 
-	if (wp_os_geteuid(f->fake.real) != 0)
-		skip();
+	f->fake.euid = 0;
 	fake_os_arm(&f->fake, "has_filesystem", 1, ENODEV);
 	assert_int_equal(open_word(f, "image:jfs"), 0);
 	assert_false(f->target.is_open);
@@ -308,8 +307,7 @@ static void a_file_system_without_its_mkfs_is_absent(void **state)
 {
 	struct fixture *f = *state;
 
-	if (wp_os_geteuid(f->fake.real) != 0)
-		skip();
+	f->fake.euid = 0;
 	fake_os_arm(&f->fake, "access", 1, EACCES);
 	f->fake.is_sticky = true;
 	assert_int_equal(open_word(f, "image:ext4"), 0);
