@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
+#include "cli/commands.h"
 #include "walprobe/leftovers.h"
 #include "walprobe/opts.h"
-
-extern const struct wp_command wp_cmd_cleanup;
 
 struct params {
 	struct wp_common common;

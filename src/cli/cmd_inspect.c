@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
+#include "cli/commands.h"
 #include "walprobe/inspect.h"
 #include "walprobe/opts.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "cmd_report.h"
+#include "cli/commands.h"
 #include "walprobe/document.h"
 #include "walprobe/run.h"
 

@@ -9,6 +9,10 @@
 
 #include "walprobe/opts.h"
 
+extern const struct wp_command wp_cmd_inspect;
+extern const struct wp_command wp_cmd_report;
+extern const struct wp_command wp_cmd_cleanup;
+
 extern const struct wp_command *const wp_commands[]; /* NULL-terminated, in the order of help */
 
 /* wp_command_find - the command with this name, or NULL. */
