@@ -301,12 +301,21 @@ void wp_judge_recycle_cow(const struct wp_facts *facts, struct wp_judgement *out
 {
 	static const char *const types[] = { "btrfs", "zfs", "bcachefs" };
 	const struct wp_mount *cow = NULL;
+	char memory[200];
 
 	judge_expect(out, "a recycled WAL segment is overwritten in place");
 	for (size_t i = 0; i < facts->stack->mount_count; i++)
 		for (size_t j = 0; j < WP_COUNT(types); j++)
 			if (!cow && is_type(&facts->stack->mounts[i], types[j]))
 				cow = &facts->stack->mounts[i];
+	if (!cow && facts->stack->unseen && !find_memory(facts->stack, memory, sizeof(memory))) {
+		judge_observe(out, "%s", facts->stack->unseen);
+		judge(out, WP_CHECK_UNKNOWN,
+			"whether blocks are overwritten in place is decided where it cannot be "
+			"seen: %s",
+			facts->stack->unseen);
+		return;
+	}
 	if (!cow) {
 		judge_observe(out, "%s", facts->stack->fstype ? facts->stack->fstype : "unknown");
 		judge(out, WP_CHECK_PASS,

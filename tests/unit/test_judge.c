@@ -208,6 +208,15 @@ static void a_disk_of_an_array_that_took_no_flush_is_named(void **state)
 	wp_flush_report_release(&report);
 	wp_stack_release(&stack);
 	tree_remove(&tree);
+	/* So may the disk of an external log, when only data is overwritten. */
+	tree_unpack(&tree, "shadowed");
+	tree_find(&tree, "/twice", &stack);
+	fill_report(&report, &stack, &honest);
+	report.samples[0].device_flushes[1] = 0;
+	expect(wp_judge_flush_sent, &facts, WP_CHECK_PASS, "flush", "external log");
+	wp_flush_report_release(&report);
+	wp_stack_release(&stack);
+	tree_remove(&tree);
 }
 
 static void a_preloaded_library_is_named_as_a_cause(void **state)
@@ -264,6 +273,8 @@ static void mounts_and_layers_are_judged_as_they_stand(void **state)
 		{ wp_judge_recycle_cow, "btrfs-two-devices", "/", WP_CHECK_INFO,
 			"wal_recycle = off and wal_init_zero = off" },
 		{ wp_judge_recycle_cow, "partition", "/", WP_CHECK_PASS, NULL },
+		{ wp_judge_recycle_cow, "loop-on-ext4", "/dev/shm", WP_CHECK_PASS, NULL },
+		{ wp_judge_recycle_cow, "shadowed", "/nfs", WP_CHECK_UNKNOWN, "network" },
 		{ wp_judge_links, "partition", "/", WP_CHECK_UNKNOWN, "not tried" },
 		{ wp_judge_direct_io, "partition", "/", WP_CHECK_UNKNOWN, "not tried" },
 		{ wp_judge_rate_plausible, "partition", "/", WP_CHECK_UNKNOWN, "measured" },

@@ -313,6 +313,7 @@ static void the_mount_on_top_wins_and_hides_what_lies_under_it(void **state)
 	tree_unpack(&tree, "shadowed");
 	expect(&tree, "/a/b/c", "ext4", "sda3 sda", "sda", "sda");
 	expect(&tree, "/twice", "xfs", "sdb sdc", "sdb sdc", "sdb sdc");
+	expect(&tree, "/beside", "xfs", "sdb", "sdb", "sdb");
 	expect(&tree, "/nfs/x", "nfs4", "", "", "");
 	tree_find(&tree, "/nfs", &stack);
 	assert_non_null(strstr(stack.unseen, "network"));
@@ -330,6 +331,7 @@ static void a_plain_mounts_file_without_ids_will_do(void **state)
 	tree_unpack(&tree, "shadowed");
 	tree_write(&tree, "mountinfo",
 		"/dev/sda1 / ext4 rw,relatime 0 0\n"
+		"/dev/sda2 /srv\\040data xfs rw 0 0\n"
 		"/dev/sdb /srv\\040data ext4 rw,nobarrier 0 0\n");
 	tree_find(&tree, "/srv data/x", &stack);
 	assert_string_equal(stack.layers[0].name, "sdb");
