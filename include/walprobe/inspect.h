@@ -24,12 +24,15 @@ struct wp_inspect_options {
  * Where target->dir is the user's own directory (opened for inspection), a private directory is
  * made for the measurement, as wp_target_open() places it, and stays in the registry; where it is
  * private already, one is made in it and removed again.
- * A target that is not open gets its entry and nothing else.
+ * A target that is not open gets its entry and a row that says why.
  * Returns: 0; what could not be measured is told through wp_run_problem() and leaves unknown
  * checks. -WP_E_STOPPED after a signal: the checks are there, the measurement is not.
  */
 int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 	const struct wp_inspect_options *options, struct wp_err *err);
+
+/* wp_inspect_absent - the entry of a target that could not be opened, and a row that says why. */
+void wp_inspect_absent(struct wp_run *run, const char *label, const char *reason);
 
 /*
  * wp_inspect_target - the same with pauses of 1 s and 100 operations; quick: 0.3 s and 40.

@@ -53,7 +53,7 @@ static int inspect_one(struct wp_run *run, const struct wp_target_spec *spec,
 		*err = own;
 	if (rc && rc != -WP_E_STOPPED) {
 		wp_run_problem(run, &own);
-		(void)wp_result_add_target(run->result, spec->label);
+		wp_inspect_absent(run, spec->label, own.message);
 		rc = 0;
 	} else if (!rc) {
 		if (target.absent)

@@ -180,7 +180,7 @@ static void describe(struct wp_result *result, const struct wp_target *target)
 {
 	struct wp_target_info *info = find_info(result, target->label);
 
-	if (target->is_open && !info->fstype && info->device_count == 0)
+	if (!info->fstype && info->device_count == 0)
 		wp_stack_describe(&target->stack, target->place, info);
 }
 
@@ -220,6 +220,12 @@ static int measure_or_tell(struct wp_run *run, const struct wp_target *target,
 	return 0;
 }
 
+void wp_inspect_absent(struct wp_run *run, const char *label, const char *reason)
+{
+	(void)find_info(run->result, label);
+	inspect_fill_absent(run->result, label, reason);
+}
+
 int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 	const struct wp_inspect_options *options, struct wp_err *err)
 {
@@ -234,9 +240,12 @@ int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 	char *untried = NULL;
 	int rc;
 
-	describe(run->result, target);
-	if (!target->is_open)
+	if (!target->is_open) {
+		wp_inspect_absent(run, target->label,
+			target->absent ? target->absent : "it could not be opened");
 		return 0;
+	}
+	describe(run->result, target);
 	rc = measure_or_tell(run, target, options, &facts, &report, err, &untried);
 	facts.untried = untried;
 	inspect_fill_layers(run->result, target->label, &target->stack);

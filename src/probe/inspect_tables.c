@@ -125,25 +125,32 @@ static void fill_layer(struct wp_row *row, const struct wp_stack *stack, size_t 
 	set_text(row, "scheduler", layer->scheduler, NULL);
 }
 
-void inspect_fill_layers(struct wp_result *result, const char *label, const struct wp_stack *stack)
+static struct wp_table *layer_table(struct wp_result *result)
 {
-	struct wp_table *table = wp_result_table(result, "inspect",
+	return wp_result_table(result, "inspect",
 		"What lies under each target, from the file system down", layer_columns,
 		WP_COUNT(layer_columns));
+}
 
+void inspect_fill_absent(struct wp_result *result, const char *label, const char *reason)
+{
+	struct wp_row *row = wp_table_add_row(layer_table(result));
+
+	wp_row_text(row, "target", label);
+	for (size_t i = 1; i < WP_COUNT(layer_columns); i++)
+		wp_row_absent(row, layer_columns[i].key, reason);
+}
+
+void inspect_fill_layers(struct wp_result *result, const char *label, const struct wp_stack *stack)
+{
 	for (size_t i = 0; i < stack->layer_count; i++) {
-		struct wp_row *row = wp_table_add_row(table);
+		struct wp_row *row = wp_table_add_row(layer_table(result));
 
 		wp_row_text(row, "target", label);
 		fill_layer(row, stack, i);
 	}
-	if (stack->layer_count == 0) {
-		struct wp_row *row = wp_table_add_row(table);
-
-		wp_row_text(row, "target", label);
-		for (size_t i = 1; i < WP_COUNT(layer_columns); i++)
-			wp_row_absent(row, layer_columns[i].key, stack->unseen);
-	}
+	if (stack->layer_count == 0)
+		inspect_fill_absent(result, label, stack->unseen);
 }
 
 static void set_devices(struct wp_row *row, const struct wp_stack *stack,

@@ -11,6 +11,9 @@
  * why when no block device can be seen. */
 void inspect_fill_layers(struct wp_result *result, const char *label, const struct wp_stack *stack);
 
+/* inspect_fill_absent - a row that says why there are no layers. */
+void inspect_fill_absent(struct wp_result *result, const char *label, const char *reason);
+
 /* inspect_fill_flush - a row for each series into table "flush". */
 void inspect_fill_flush(struct wp_result *result, const char *label, const struct wp_stack *stack,
 	const struct wp_flush_report *report);
