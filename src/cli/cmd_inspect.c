@@ -33,7 +33,8 @@ static const struct wp_opt inspect_opts[] = {
 static const struct wp_opt *const inspect_tables[] = { inspect_opts, wp_output_opts, NULL };
 
 static int inspect_one(struct wp_run *run, const struct wp_target_spec *spec,
-	const struct inspect_params *params, struct wp_err *err)
+	const struct inspect_params *params, struct wp_err *first_absent, bool *is_inspected,
+	struct wp_err *err)
 {
 	const struct wp_target_options target_options = {
 		.is_forced = params->common.is_forced,
@@ -56,8 +57,11 @@ static int inspect_one(struct wp_run *run, const struct wp_target_spec *spec,
 		wp_inspect_absent(run, spec->label, own.message);
 		rc = 0;
 	} else if (!rc) {
-		if (target.absent)
-			wp_run_tell(run, "note", "target \"%s\": %s", spec->label, target.absent);
+		/* The row of the target says it too. */
+		if (target.absent && !first_absent->code)
+			(void)wp_fail(first_absent, WP_E_UNSUPPORTED, 0, "target \"%s\": %s",
+				spec->label, target.absent);
+		*is_inspected = *is_inspected || target.is_open;
 		rc = wp_inspect_target_with(run, &target, &options, err);
 	}
 	wp_target_release(&target);
@@ -69,13 +73,18 @@ static int execute_inspect(struct wp_run *run, const void *params, const char *c
 {
 	const struct inspect_params *inspect = params;
 	struct wp_target_specs specs = { NULL, 0 };
+	struct wp_err first_absent = { 0 };
+	bool is_inspected = false;
 	int rc = wp_targets_parse(operands, operand_count, &specs, err);
 
 	run->is_strict = inspect->is_strict;
 	for (size_t i = 0; !rc && i < specs.count; i++)
-		rc = inspect_one(run, &specs.items[i], inspect, err);
+		rc = inspect_one(run, &specs.items[i], inspect, &first_absent, &is_inspected, err);
 	if (rc == -WP_E_STOPPED)
 		run->result->is_complete = false;
+	/* What one target lacks is no error while another one is there. */
+	if (!rc && !is_inspected && first_absent.code && run->problem_count == 0)
+		wp_run_problem(run, &first_absent);
 	wp_targets_release(&specs);
 	return rc;
 }
