@@ -7,26 +7,6 @@
 
 #include <unistd.h>
 
-/* What lies under a directory is tested elsewhere; here it may be anything. Weak: the library's own
- * wins where it is linked in. */
-__attribute__((weak)) int wp_stack_find(const struct wp_os *os, const struct wp_stack_roots *roots,
-	const char *path, struct wp_stack *out, struct wp_err *err)
-{
-	(void)os;
-	(void)roots;
-	(void)path;
-	(void)err;
-	memset(out, 0, sizeof(*out));
-	out->mount_point = wp_xstrdup("/some/mount");
-	return 0;
-}
-
-__attribute__((weak)) void wp_stack_release(struct wp_stack *stack)
-{
-	free(stack->mount_point);
-	memset(stack, 0, sizeof(*stack));
-}
-
 /* everything that one test needs */
 struct fixture {
 	struct fake_os fake;
@@ -315,6 +295,19 @@ static void a_file_system_without_its_mkfs_is_absent(void **state)
 		f->target.absent, "program \"mkfs.ext4\" not found (Debian package e2fsprogs)");
 }
 
+static void too_small_a_file_system_below_an_image_is_told_before_anything_is_made(void **state)
+{
+	struct fixture *f = *state;
+	char *word = wp_xasprintf("image:ext4:size=16TB:on=%s", f->scratch);
+
+	f->options.reserve_bytes = INT64_C(1) << 60;
+	f->fake.euid = 0;
+	assert_int_equal(open_word(f, word), -WP_E_NOSPACE);
+	assert_non_null(strstr(f->err.detail, "17592186044416 bytes"));
+	assert_int_equal(scratch_dir_count(f->scratch), 0);
+	free(word);
+}
+
 static void nothing_is_begun_after_a_stop_request(void **state)
 {
 	struct fixture *f = *state;
@@ -325,9 +318,9 @@ static void nothing_is_begun_after_a_stop_request(void **state)
 	assert_int_equal(scratch_dir_count(f->scratch), 0);
 }
 
-static void whichever_call_fails_nothing_is_left(void **state)
+/* Call 1 fails, then 2, ... until none did: each time one message, and nothing is left. */
+static void fail_each_call(struct fixture *f, const char *word, int64_t least_calls)
 {
-	struct fixture *f = *state;
 	int64_t n = 0;
 	bool has_failed = true;
 
@@ -335,18 +328,39 @@ static void whichever_call_fails_nothing_is_left(void **state)
 		int rc;
 
 		fake_os_arm(&f->fake, NULL, ++n, EIO);
-		rc = open_word(f, f->scratch);
+		rc = open_word(f, word);
 		has_failed = atomic_load(&f->fake.failures) > 0;
-		assert_int_equal(atomic_load(&f->fake.open_count), 0);
 		if (rc) {
-			assert_true(f->err.message[0]);
+			assert_non_null(strstr(f->err.message, "Input/output error"));
+			assert_int_equal(atomic_load(&f->fake.open_count), 0);
 			assert_int_equal(scratch_dir_count(f->scratch), 0);
 		}
 		fake_os_arm(&f->fake, NULL, 0, 0);
 		assert_int_equal(wp_registry_undo_all(f->registry, NULL), 0);
+		assert_int_equal(atomic_load(&f->fake.open_count), 0);
 		assert_int_equal(scratch_dir_count(f->scratch), 0);
 	}
-	assert_true(n > 20);
+	assert_true(n > least_calls);
+}
+
+static void whichever_call_fails_nothing_is_left(void **state)
+{
+	struct fixture *f = *state;
+
+	fail_each_call(f, f->scratch, 20);
+}
+
+/* Needs loop devices and mounts: tests/integration/image_faults.sh asks for it. */
+static void whichever_call_fails_on_the_way_to_an_image_nothing_is_left(void **state)
+{
+	struct fixture *f = *state;
+	char *word;
+
+	if (!getenv("WALPROBE_TEST_IMAGES"))
+		skip();
+	word = wp_xasprintf("image:ext2:size=16MB:on=%s", f->scratch);
+	fail_each_call(f, word, 80);
+	free(word);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -369,8 +383,10 @@ int main(void)
 		TEST(images_are_for_root),
 		TEST(a_file_system_that_the_kernel_lacks_is_absent),
 		TEST(a_file_system_without_its_mkfs_is_absent),
+		TEST(too_small_a_file_system_below_an_image_is_told_before_anything_is_made),
 		TEST(nothing_is_begun_after_a_stop_request),
 		TEST(whichever_call_fails_nothing_is_left),
+		TEST(whichever_call_fails_on_the_way_to_an_image_nothing_is_left),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);
