@@ -118,7 +118,7 @@ static struct wp_pair pair_of(const struct wp_measure *a, const struct wp_measur
 	return (struct wp_pair){
 		.a = a->values,
 		.b = b->values,
-		.count = a->absent || b->absent ? 0 : (size_t)count,
+		.count = (size_t)count,
 		.is_lower_better = a->is_lower_better,
 	};
 }

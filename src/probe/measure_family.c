@@ -24,20 +24,26 @@ static bool is_other_method(const struct wp_measure *a, const struct wp_measure 
 	return is_same_but_method(a, b) && a->target == b->target && a->method && b->method;
 }
 
+/* What was not measured has nothing to be compared; its reason stands in its own row. */
+static bool is_member(const struct wp_measure *measure)
+{
+	return !measure->is_twin && !measure->absent;
+}
+
 static bool collect(const struct wp_measures *measures, size_t index, struct wp_family *family,
 	bool (*belongs)(const struct wp_measure *a, const struct wp_measure *b))
 {
 	const struct wp_measure *first = measures->items[index];
 
-	if (first->is_twin)
+	if (!is_member(first))
 		return false;
 	for (size_t i = 0; i < index; i++)
-		if (!measures->items[i]->is_twin && belongs(first, measures->items[i]))
+		if (is_member(measures->items[i]) && belongs(first, measures->items[i]))
 			return false;
 	family->items = wp_xcalloc(measures->count, sizeof(*family->items));
 	family->count = 0;
 	for (size_t i = index; i < measures->count; i++)
-		if (!measures->items[i]->is_twin && belongs(first, measures->items[i]))
+		if (is_member(measures->items[i]) && belongs(first, measures->items[i]))
 			family->items[family->count++] = measures->items[i];
 	if (family->count >= 2)
 		return true;

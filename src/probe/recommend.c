@@ -238,6 +238,25 @@ static void append_text(char **text, const char *separator, const char *more)
 	*text = longer;
 }
 
+/* A claim names both places by itself; everything else is put beside the place it speaks of. */
+static void append_reason(
+	char **text, const struct lead *lead, const char *other, const struct wp_row *pair)
+{
+	bool is_claim = is_text(pair, "verdict", "faster") || is_text(pair, "verdict", "slower");
+	const char *sentence = wp_row_get_text(pair, "sentence");
+	char *reason;
+
+	if (is_claim)
+		reason = wp_xstrdup(sentence);
+	else if (isnan(lead->clients))
+		reason = wp_xasprintf("against %s: %s", other, sentence);
+	else
+		reason = wp_xasprintf("against %s with %.0f client%s: %s", other, lead->clients,
+			lead->clients == 1 ? "" : "s", sentence);
+	append_text(text, "; ", reason);
+	free(reason);
+}
+
 /* What the leading measurements say about best against each other candidate. */
 static char *reasons(const struct wp_result *result, const struct lead *leads, size_t lead_count,
 	const struct candidates *candidates, const struct candidate *best)
@@ -253,7 +272,7 @@ static char *reasons(const struct wp_result *result, const struct lead *leads, s
 				continue;
 			pair = pair_row(result, &leads[i], best->info->label, other->info->label);
 			if (pair)
-				append_text(&text, "; ", wp_row_get_text(pair, "sentence"));
+				append_reason(&text, &leads[i], other->info->label, pair);
 		}
 	if (!*text)
 		append_text(&text, "", "it is the only place measured that may be recommended");

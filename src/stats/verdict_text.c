@@ -25,19 +25,17 @@ static const char *format_interval(const struct wp_pair *pair, char *out, size_t
 	return out;
 }
 
-/* n x (half width / margin)^2 rounds, rounded up to three digits at most. */
-static int64_t rounds_needed(const struct wp_pair *pair, double margin)
+/* "about 34 more rounds", n x (half width / margin)^2; past a thousand the figure says nothing. */
+static const char *more_rounds(const struct wp_pair *pair, double margin, char *out, size_t size)
 {
 	double half_width = (pair->high - pair->low) / 2;
 	double needed = ceil((double)pair->rounds * pow(half_width / (margin - 1), 2) - 1e-9);
-	double step = 1;
 
-	while (needed / step > 999)
-		step *= 10;
-	needed = ceil(needed / step) * step;
-	if (needed < 1)
-		needed = 1;
-	return needed < 1e15 ? (int64_t)needed : INT64_C(1000000000000000);
+	if (needed > 1000)
+		(void)snprintf(out, size, "more than 1000 more rounds");
+	else
+		(void)snprintf(out, size, "about %d more rounds", needed < 1 ? 1 : (int)needed);
+	return out;
 }
 
 static void describe_claim(
@@ -63,6 +61,7 @@ static void describe_no_difference(
 	char interval[72];
 	char percent[32];
 	char holm[48] = "";
+	char more[48];
 
 	(void)snprintf(percent, sizeof(percent), "%.3g%%", (margin - 1) * 100);
 	(void)format_ratio(pair->ratio, ratio, sizeof(ratio));
@@ -76,9 +75,9 @@ static void describe_no_difference(
 			interval, percent);
 	else
 		(void)snprintf(out, size,
-			"no difference shown (ratio %s, 95%% CI %s%s); about %" PRId64
-			" more rounds would be needed for +-%s",
-			ratio, interval, holm, rounds_needed(pair, margin), percent);
+			"no difference shown (ratio %s, 95%% CI %s%s); %s would be needed for +-%s",
+			ratio, interval, holm, more_rounds(pair, margin, more, sizeof(more)),
+			percent);
 }
 
 static void describe_not_quiet(const struct wp_pair *twin, char *out, size_t size)

@@ -275,7 +275,7 @@ static void no_figure_has_more_than_three_digits(void **state)
 	make_pair(&pair, a, b, 10, 1.2, 4);
 	wp_pairs_judge(&pair, 1, NULL, MARGIN);
 	assert_string_equal(sentence(&pair, NULL), "no difference shown (ratio 1.20, 95% CI "
-						   "0.13-11.1); about 120000 more rounds would "
+						   "0.13-11.1); more than 1000 more rounds would "
 						   "be needed for +-5%");
 }
 
