@@ -282,9 +282,9 @@ static void add_machine(struct wp_result *result)
 
 static void add_targets(struct wp_result *result)
 {
-	static const char *const options[] = { "rw,relatime",
-		"rw,relatime,attr2,inode64,"
-		"logbufs=8,logbsize=32k,noquota",
+	static const char xfs_options[] = "rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,"
+					  "noquota";
+	static const char *const options[] = { "rw,relatime", xfs_options,
 		"rw,relatime,discard=async,space_cache=v2,subvolid=5,subvol=/" };
 	static const char *const types[] = { "ext4", "xfs", "btrfs" };
 

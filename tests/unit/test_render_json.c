@@ -27,6 +27,17 @@ static void the_document_looks_like_this(void **state)
 	wp_result_free(result);
 }
 
+static void odd_content_looks_like_this(void **state)
+{
+	struct wp_result *result = sample_odd();
+	char *json = sample_render(result, wp_render_json, false, false);
+
+	(void)state;
+	sample_golden("odd.json", json);
+	free(json);
+	wp_result_free(result);
+}
+
 /* Every renderer must give the same bytes before and after the document went through JSON. */
 static void a_document_read_back_renders_to_the_same_bytes(void **state)
 {
@@ -147,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_looks_like_this),
+		cmocka_unit_test(odd_content_looks_like_this),
 		cmocka_unit_test(a_document_read_back_renders_to_the_same_bytes),
 		cmocka_unit_test(cells_keep_their_state_value_and_reason),
 		cmocka_unit_test(jansson_agrees_that_it_is_json),
