@@ -173,30 +173,29 @@ void wp_comparison_print(
 
 /* ---- recommendation: prose ------------------------------------------------------------------- */
 
+/* "1. wal_sync_method: fdatasync (on ext4)" */
+static void print_advice(const struct wp_row *row, size_t limit, FILE *stream)
+{
+	const struct wp_cell *rank = wp_row_cell(row, "rank");
+	const char *target = wp_row_get_text(row, "target");
+	const char *value = wp_row_get_text(row, "value");
+	const char *item = wp_row_get_text(row, "item");
+	/* A value that names the target already, as the place for pg_wal does, is enough. */
+	bool is_named = !*target || strstr(value, target);
+	char *lead = rank->state == WP_CELL_INT ? wp_xasprintf("%" PRId64 ". ", rank->integer)
+						: wp_xstrdup("");
+	char *line = wp_xasprintf("%s%s%s%s%s%s", item, *item ? ": " : "", value,
+		is_named ? "" : " (on ", is_named ? "" : target, is_named ? "" : ")");
+
+	wp_wrap_print(stream, limit, INDENT, lead, line);
+	if (*wp_row_get_text(row, "why"))
+		wp_wrap_print(stream, limit, INDENT + 5, "", wp_row_get_text(row, "why"));
+	free(line);
+	free(lead);
+}
+
 void wp_recommendation_print(const struct wp_table *table, size_t limit, FILE *stream)
 {
-	const char *previous = NULL;
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct wp_row *row = table->rows[i];
-		const char *target = wp_row_get_text(row, "target");
-		const struct wp_cell *rank = wp_row_cell(row, "rank");
-		char *lead;
-
-		if (!previous || strcmp(previous, target) != 0) {
-			lead = rank->state == WP_CELL_INT
-				       ? wp_xasprintf("%" PRId64 ". ", rank->integer)
-				       : wp_xstrdup("");
-			if (*target || *lead)
-				wp_wrap_print(stream, limit, INDENT, lead, target);
-			free(lead);
-		}
-		previous = target;
-		lead = wp_xasprintf("%s%s", wp_row_get_text(row, "item"),
-			*wp_row_get_text(row, "item") ? ": " : "");
-		wp_wrap_print(stream, limit, INDENT + 3, lead, wp_row_get_text(row, "value"));
-		free(lead);
-		if (*wp_row_get_text(row, "why"))
-			wp_wrap_print(stream, limit, INDENT + 7, "", wp_row_get_text(row, "why"));
-	}
+	for (size_t i = 0; i < table->row_count; i++)
+		print_advice(table->rows[i], limit, stream);
 }

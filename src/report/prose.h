@@ -15,7 +15,7 @@
 void wp_comparison_print(
 	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream);
 
-/* wp_recommendation_print - "item: value" under each target, and why. */
+/* wp_recommendation_print - "1. item: value", and why under it. */
 void wp_recommendation_print(const struct wp_table *table, size_t limit, FILE *stream);
 
 #endif

@@ -9,13 +9,19 @@
 #define INDENT 2
 #define KEY_LIMIT 4
 
+enum column_flag {
+	KEY = 1,     /* repeated where blocks are stacked */
+	FOLDED = 2,  /* told once above the table when all rows say the same */
+	BREAK = 4,   /* a second block starts here when one is not enough */
+	YES_NO = 8,  /* 1 and 0 are words */
+	HIDDEN = 16, /* a text that says what other columns say */
+};
+
 struct view_column {
 	const char *key;
 	const char *high;    /* upper end of an interval that starts at key; NULL: a single value */
 	const char *heading; /* without the unit of times and sizes; NULL: the column's label */
-	bool is_key;
-	bool is_folded; /* told once above the table when all rows say the same */
-	bool is_break;  /* a second block starts here when one is not enough */
+	unsigned flags;
 };
 
 struct view {
@@ -25,38 +31,82 @@ struct view {
 };
 
 static const struct view_column sync_columns[] = {
-	{ "target", NULL, NULL, true, false, false },
-	{ "method", NULL, NULL, true, false, false },
-	{ "variant", NULL, NULL, true, true, false },
-	{ "ops_per_s", NULL, "ops/s", false, false, false },
-	{ "ci_low", "ci_high", "95% CI", false, false, false },
-	{ "p50_ns", NULL, "p50", false, false, false },
-	{ "p99_ns", NULL, "p99", false, false, false },
-	{ "p999_ns", NULL, "p99.9", false, false, false },
-	{ "max_ns", NULL, "max", false, false, false },
-	{ "flushes_per_op", NULL, "flush/op", false, false, false },
+	{ "target", NULL, NULL, KEY },
+	{ "method", NULL, NULL, KEY },
+	{ "variant", NULL, NULL, KEY | FOLDED },
+	{ "ops_per_s", NULL, "ops/s", 0 },
+	{ "ci_low", "ci_high", "95% CI", 0 },
+	{ "p50_ns", NULL, "p50", 0 },
+	{ "p99_ns", NULL, "p99", 0 },
+	{ "p999_ns", NULL, "p99.9", 0 },
+	{ "max_ns", NULL, "max", 0 },
+	{ "flushes_per_op", NULL, "flush/op", 0 },
 };
 
 static const struct view_column append_columns[] = {
-	{ "target", NULL, NULL, true, false, false },
-	{ "method", NULL, NULL, true, true, false },
-	{ "recycle", NULL, NULL, true, true, false },
-	{ "clients", NULL, NULL, true, false, false },
-	{ "commits_per_s", NULL, "commits /s", false, false, false },
-	{ "ci_low", "ci_high", "95% CI", false, false, false },
-	{ "p50_ns", NULL, "p50", false, false, false },
-	{ "p99_ns", NULL, "p99", false, false, false },
-	{ "max_ns", NULL, "max", false, false, false },
-	{ "commits_per_sync", NULL, "commits /sync", false, false, true },
-	{ "flushes_per_sync", NULL, "flush /sync", false, false, false },
-	{ "recycled", NULL, "re- cycled", false, false, false },
-	{ "switch_p50_ns", NULL, "switch p50", false, false, false },
-	{ "switch_max_ns", NULL, "switch max", false, false, false },
+	{ "target", NULL, NULL, KEY },
+	{ "method", NULL, NULL, KEY | FOLDED },
+	{ "recycle", NULL, NULL, KEY | FOLDED },
+	{ "clients", NULL, NULL, KEY },
+	{ "commits_per_s", NULL, "commits /s", 0 },
+	{ "ci_low", "ci_high", "95% CI", 0 },
+	{ "p50_ns", NULL, "p50", 0 },
+	{ "p99_ns", NULL, "p99", 0 },
+	{ "max_ns", NULL, "max", 0 },
+	{ "commits_per_sync", NULL, "commits /sync", BREAK },
+	{ "flushes_per_sync", NULL, "flush /sync", 0 },
+	{ "recycled", NULL, "re- cycled", 0 },
+	{ "switch_p50_ns", NULL, "switch p50", 0 },
+	{ "switch_max_ns", NULL, "switch max", 0 },
+};
+
+static const struct view_column methods_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "table", NULL, "measured by", KEY | FOLDED },
+	{ "variant", NULL, NULL, KEY | FOLDED },
+	{ "clients", NULL, NULL, KEY },
+	{ "a", NULL, NULL, KEY },
+	{ "b", NULL, NULL, KEY },
+	{ "ratio", NULL, "a / b", 0 },
+	{ "ci_low", "ci_high", "95% CI", 0 },
+	{ "verdict", NULL, "a is", 0 },
+	{ "sentence", NULL, NULL, HIDDEN },
+};
+
+static const struct view_column inspect_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "layer", NULL, NULL, KEY },
+	{ "kind", NULL, NULL, 0 },
+	{ "below", NULL, "lies on", 0 },
+	{ "write_cache", NULL, "write cache", 0 },
+	{ "device_cache", NULL, "device says", 0 },
+	{ "fua", NULL, "FUA", YES_NO },
+	{ "rotational", NULL, "rotates", YES_NO },
+	{ "counted", NULL, "flushes counted", YES_NO },
+	{ "model", NULL, NULL, 0 },
+	{ "alias", NULL, "name", 0 },
+	{ "backing_file", NULL, "file", 0 },
+	{ "scheduler", NULL, NULL, HIDDEN },
+};
+
+static const struct view_column flush_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "workload", NULL, NULL, KEY },
+	{ "method", NULL, NULL, KEY },
+	{ "flushes_per_op", NULL, "flush/op", 0 },
+	{ "background_flushes", NULL, "by others", 0 },
+	{ "conclusive", NULL, "sure", YES_NO },
+	{ "p50_ns", NULL, "p50", 0 },
+	{ "ops_per_s", NULL, "ops/s", 0 },
+	{ "devices", NULL, "flushes by device", 0 },
 };
 
 static const struct view views[] = {
 	{ "sync", sync_columns, WP_COUNT(sync_columns) },
 	{ "append", append_columns, WP_COUNT(append_columns) },
+	{ "methods", methods_columns, WP_COUNT(methods_columns) },
+	{ "inspect", inspect_columns, WP_COUNT(inspect_columns) },
+	{ "flush", flush_columns, WP_COUNT(flush_columns) },
 };
 
 /* what is shown: columns of the table in order, each with its scale */
@@ -64,8 +114,7 @@ struct shown {
 	size_t column;
 	int high; /* -1: none */
 	const char *heading;
-	bool is_key;
-	bool is_break;
+	unsigned flags;
 	struct wp_scale scale;
 };
 
@@ -87,17 +136,18 @@ static bool is_constant(const struct wp_table *table, size_t column)
 	return table->row_count > 1;
 }
 
-static void plan_add(struct plan *plan, size_t column, int high, const char *heading, bool is_key)
+static void plan_add(
+	struct plan *plan, size_t column, int high, const char *heading, unsigned flags)
 {
 	plan->items = wp_xreallocarray(plan->items, plan->count + 1, sizeof(*plan->items));
 	plan->items[plan->count++] = (struct shown){
 		.column = column,
 		.high = high,
 		.heading = heading,
-		.is_key = is_key,
+		.flags = flags,
 	};
 	/* Keys lead; a text further right is a column as others. */
-	if (is_key && plan->key_count + 1 == plan->count && plan->key_count < KEY_LIMIT)
+	if ((flags & KEY) && plan->key_count + 1 == plan->count && plan->key_count < KEY_LIMIT)
 		plan->key_count++;
 }
 
@@ -116,34 +166,29 @@ static void plan_unknown_texts(
 	for (size_t j = 0; j < table->column_count; j++)
 		if (table->columns[j].kind == WP_KIND_TEXT && !is_constant(table, j) &&
 			!has_view_column(view, table->columns[j].key))
-			plan_add(plan, j, -1, NULL, true);
+			plan_add(plan, j, -1, NULL, 0);
 }
 
 static void plan_view(struct plan *plan, const struct view *view, const struct wp_table *table,
 	size_t limit, FILE *stream)
 {
 	char *folded = wp_xstrdup("");
-	bool is_keys_done = false;
 
 	for (size_t i = 0; i < view->count; i++) {
 		const struct view_column *wanted = &view->columns[i];
 		int column = wp_table_column(table, wanted->key);
 		int high = wanted->high ? wp_table_column(table, wanted->high) : -1;
 
-		if (!wanted->is_key && !is_keys_done) {
-			plan_unknown_texts(plan, view, table);
-			is_keys_done = true;
-		}
-		if (column < 0 || (wanted->high && high < 0))
+		if (column < 0 || (wanted->high && high < 0) || (wanted->flags & HIDDEN))
 			continue;
-		if (wanted->is_folded && is_constant(table, (size_t)column)) {
-			wp_join(&folded, ", ", wanted->key);
+		if ((wanted->flags & FOLDED) && is_constant(table, (size_t)column)) {
+			wp_join(&folded, ", ", wanted->heading ? wanted->heading : wanted->key);
 			wp_join(&folded, ": ", table->rows[0]->cells[column].text);
 			continue;
 		}
-		plan_add(plan, (size_t)column, high, wanted->heading, wanted->is_key);
-		plan->items[plan->count - 1].is_break = wanted->is_break;
+		plan_add(plan, (size_t)column, high, wanted->heading, wanted->flags);
 	}
+	plan_unknown_texts(plan, view, table);
 	if (*folded)
 		wp_wrap_print(stream, limit, INDENT, "", folded);
 	free(folded);
@@ -152,7 +197,7 @@ static void plan_view(struct plan *plan, const struct view *view, const struct w
 static void plan_all(struct plan *plan, const struct wp_table *table)
 {
 	for (size_t j = 0; j < table->column_count; j++)
-		plan_add(plan, j, -1, NULL, table->columns[j].kind == WP_KIND_TEXT);
+		plan_add(plan, j, -1, NULL, table->columns[j].kind == WP_KIND_TEXT ? KEY : 0);
 }
 
 static bool has_unit(const struct wp_table *table, size_t column, const char *unit)
@@ -209,31 +254,51 @@ static enum wp_align align_of(const struct shown *item, const struct wp_table *t
 {
 	if (table->columns[item->column].kind == WP_KIND_TEXT)
 		return WP_ALIGN_LEFT;
+	if (item->flags & YES_NO)
+		return WP_ALIGN_LEFT;
 	return item->high >= 0 || item->scale.is_each ? WP_ALIGN_RIGHT : WP_ALIGN_POINT;
 }
 
 /* ---- rows without any figure: one line says why, instead of a row of dashes ------------------- */
 
-/* The one reason for which all figures of the row are absent; NULL when there is no such. */
+/* What was measured; what is known beforehand (clients, bytes of a write) is no figure. */
+static bool is_figure(const struct wp_table *table, size_t column)
+{
+	return table->columns[column].kind == WP_KIND_REAL || has_unit(table, column, "ns");
+}
+
+static bool has_figures(const struct plan *plan, const struct wp_table *table)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (is_figure(table, plan->items[i].column))
+			return true;
+	return false;
+}
+
+/*
+ * The one reason for which all figures of the row are absent (in a table without figures, all but
+ * its first column); NULL when there is no such.
+ */
 static const char *missing_row(const struct plan *plan, const struct wp_row *row)
 {
+	bool is_measured = has_figures(plan, row->table);
 	const char *reason = NULL;
-	size_t figures = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < plan->count; i++) {
-		const struct wp_cell *cell = &row->cells[plan->items[i].column];
+	for (size_t i = is_measured ? 0 : 1; i < plan->count; i++) {
+		size_t column = plan->items[i].column;
+		const struct wp_cell *cell = &row->cells[column];
 
-		/* What is known beforehand (clients, bytes of a write) is no figure. */
-		if (row->table->columns[plan->items[i].column].kind != WP_KIND_REAL)
+		if (is_measured && !is_figure(row->table, column))
 			continue;
 		if (cell->state != WP_CELL_ABSENT || !cell->text ||
 			(reason && strcmp(reason, cell->text) != 0))
 			return NULL;
 		reason = cell->text;
-		figures++;
+		count++;
 	}
 	/* Where a row is about one figure, as a round is, its dash says no less. */
-	return figures > 1 ? reason : NULL;
+	return count > 1 ? reason : NULL;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -300,20 +365,58 @@ static void print_missing(const struct plan *plan, const struct wp_table *table,
 	free(last);
 }
 
+/* A column in which nothing is and nothing was to be, in any row that is shown. */
+static bool is_empty(const struct plan *plan, const struct wp_table *table, size_t item)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_cell *cell = &table->rows[i]->cells[plan->items[item].column];
+
+		if (!missing_row(plan, table->rows[i]) &&
+			(cell->state != WP_CELL_ABSENT || cell->text))
+			return false;
+	}
+	return true;
+}
+
+static void drop_empty(struct plan *plan, const struct wp_table *table)
+{
+	size_t keys = plan->key_count;
+	size_t kept = 0;
+	bool *is_dropped = wp_xcalloc(plan->count, sizeof(*is_dropped));
+
+	for (size_t i = 1; i < plan->count; i++)
+		is_dropped[i] = is_empty(plan, table, i);
+	for (size_t i = 0; i < plan->count; i++) {
+		if (is_dropped[i])
+			plan->key_count -= i < keys;
+		else
+			plan->items[kept++] = plan->items[i];
+	}
+	plan->count = kept;
+	free(is_dropped);
+}
+
+static const char *format_item(
+	const struct shown *item, const struct wp_row *row, struct wp_notes *notes, char *out)
+{
+	const struct wp_cell *cell = &row->cells[item->column];
+
+	if (item->high >= 0)
+		return wp_cell_interval(cell, &row->cells[item->high], &item->scale, notes, out);
+	if ((item->flags & YES_NO) && cell->state == WP_CELL_INT)
+		return cell->integer ? "yes" : "no";
+	return wp_cell_format(cell, &item->scale, notes, out);
+}
+
 static void fill_row(struct wp_grid *grid, const struct plan *plan, const struct wp_row *row,
 	struct wp_notes *notes)
 {
 	size_t at = wp_grid_add_row(grid);
 
 	for (size_t i = 0; i < plan->count; i++) {
-		const struct shown *item = &plan->items[i];
-		const struct wp_cell *cell = &row->cells[item->column];
 		char text[WP_CELL_SIZE];
 
-		wp_grid_set(grid, at, i,
-			item->high < 0 ? wp_cell_format(cell, &item->scale, notes, text)
-				       : wp_cell_interval(cell, &row->cells[item->high],
-						 &item->scale, notes, text));
+		wp_grid_set(grid, at, i, format_item(&plan->items[i], row, notes, text));
 	}
 }
 
@@ -322,12 +425,13 @@ static void print_plan(struct plan *plan, const struct wp_table *table, size_t l
 	struct wp_grid grid = { .key_count = plan->key_count };
 	struct wp_notes notes = { 0 };
 
+	drop_empty(plan, table);
 	pick_scales(plan, table);
 	for (size_t i = 0; i < plan->count; i++) {
 		char *heading = heading_of(&plan->items[i], table);
 
 		wp_grid_add_column(&grid, heading, align_of(&plan->items[i], table));
-		grid.columns[i].is_break = plan->items[i].is_break;
+		grid.columns[i].is_break = plan->items[i].flags & BREAK;
 		free(heading);
 	}
 	for (size_t i = 0; i < table->row_count; i++)

@@ -91,6 +91,37 @@ static void rounds_are_shown_on_demand_only(void **state)
 	wp_result_free(result);
 }
 
+static void a_row_without_figures_is_a_line_with_the_reason(void **state)
+{
+	static const struct wp_column columns[] = {
+		{ "target", "target", "", WP_KIND_TEXT, "" },
+		{ "clients", "clients", "", WP_KIND_INT, "" },
+		{ "rate", "rate", "1/s", WP_KIND_REAL, "" },
+		{ "p50_ns", "p50", "ns", WP_KIND_INT, "" },
+	};
+	struct wp_result *result = wp_result_new("x");
+	struct wp_table *table = wp_result_table(result, "t", "T", columns, WP_COUNT(columns));
+	struct wp_row *row = wp_table_add_row(table);
+	char *text;
+
+	(void)state;
+	wp_row_text(row, "target", "gone");
+	wp_row_int(row, "clients", 8);
+	wp_row_absent(row, "rate", "no mkfs");
+	wp_row_absent(row, "p50_ns", "no mkfs");
+	row = wp_table_add_row(table);
+	wp_row_text(row, "target", "half");
+	wp_row_int(row, "clients", 8);
+	wp_row_absent(row, "rate", "no mkfs");
+	wp_row_int(row, "p50_ns", 1500000);
+	text = sample_render(result, wp_render_text, false, false);
+	assert_non_null(strstr(text, "  half          8  -[1]    1.50\n"
+				     "  [1] no mkfs\n"
+				     "  not measured: gone: no mkfs\n"));
+	free(text);
+	wp_result_free(result);
+}
+
 static void nothing_from_a_document_controls_the_terminal(void **state)
 {
 	struct wp_result *result = sample_odd();
@@ -161,6 +192,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_100_or_ends_in_blanks),
 		cmocka_unit_test(failed_checks_stand_before_everything_else),
 		cmocka_unit_test(rounds_are_shown_on_demand_only),
+		cmocka_unit_test(a_row_without_figures_is_a_line_with_the_reason),
 		cmocka_unit_test(nothing_from_a_document_controls_the_terminal),
 		cmocka_unit_test(lines_break_at_blanks_then_at_separators),
 		cmocka_unit_test(broken_utf8_reads_as_replacement),
