@@ -173,7 +173,7 @@ static void judge_family(struct wp_table *table, const struct wp_family *family,
 static void compare_targets(struct wp_run *run, const struct wp_measures *measures, double margin)
 {
 	struct wp_table *table =
-		wp_result_table(run->result, "comparison", "every pair of targets, a against b",
+		wp_result_table(run->result, "comparison", "Every pair of targets, a against b",
 			comparison_columns, WP_COUNT(comparison_columns));
 
 	for (size_t i = 0; i < measures->count; i++) {
@@ -211,7 +211,7 @@ static void fill_method_row(struct wp_table *table, const struct wp_pair *pair,
 static void compare_methods(struct wp_run *run, const struct wp_measures *measures, double margin)
 {
 	struct wp_table *table = wp_result_table(run->result, "methods",
-		"every pair of sync methods on one target, a against b", method_columns,
+		"Every pair of sync methods on one target, a against b", method_columns,
 		WP_COUNT(method_columns));
 
 	for (size_t i = 0; i < measures->count; i++) {

@@ -154,7 +154,7 @@ void wp_summary_fill(struct wp_run *run, const struct wp_measures *measures)
 		columns[i + 1] = (struct wp_column){ column_key(heads[i]), column_label(heads[i]),
 			"1/s", WP_KIND_REAL, "Middle of the rounds (Hodges-Lehmann)." };
 	table = wp_result_table(run->result, "summary",
-		"operations or commits per second, middle of the rounds", columns, count + 1);
+		"Operations or commits per second, middle of the rounds", columns, count + 1);
 	for (size_t i = 0; i < measures->count; i++) {
 		const struct wp_measure *measure = measures->items[i];
 		size_t column = 0;

@@ -40,7 +40,7 @@ void wp_recommendation_add(struct wp_run *run, const char *target, const char *i
 	const char *value, const char *why)
 {
 	struct wp_table *table = wp_result_table(run->result, "recommendation",
-		"what to do, and why", recommendation_columns, WP_COUNT(recommendation_columns));
+		"What to do, and why", recommendation_columns, WP_COUNT(recommendation_columns));
 	struct wp_row *row = wp_table_add_row(table);
 
 	wp_row_int(row, "rank", (int64_t)table->row_count);

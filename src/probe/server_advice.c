@@ -76,7 +76,7 @@ static void fill_settings(
 	struct wp_run *run, const struct wp_server_facts *facts, const char *target)
 {
 	struct wp_table *table = wp_result_table(run->result, "server",
-		"settings of the running server", server_columns, WP_COUNT(server_columns));
+		"Settings of the running server", server_columns, WP_COUNT(server_columns));
 
 	for (size_t i = 0; i < facts->setting_count; i++) {
 		struct wp_row *row = wp_table_add_row(table);

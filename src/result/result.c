@@ -241,12 +241,14 @@ int wp_table_column(const struct wp_table *table, const char *key)
 	return -1;
 }
 
-static struct wp_cell *clear_cell(struct wp_row *row, const char *key)
+/* A document with a cell of another kind than its column's could not be read back. */
+static struct wp_cell *clear_cell(struct wp_row *row, const char *key, enum wp_kind kind)
 {
 	int column = wp_table_column(row->table, key);
 	struct wp_cell *cell;
 
-	assert(column >= 0);
+	assert(column >= 0 && row->table->columns[column].kind == kind);
+	(void)kind;
 	cell = &row->cells[column];
 	free(cell->text);
 	memset(cell, 0, sizeof(*cell));
@@ -255,7 +257,7 @@ static struct wp_cell *clear_cell(struct wp_row *row, const char *key)
 
 void wp_row_int(struct wp_row *row, const char *key, int64_t value)
 {
-	struct wp_cell *cell = clear_cell(row, key);
+	struct wp_cell *cell = clear_cell(row, key, WP_KIND_INT);
 
 	cell->state = WP_CELL_INT;
 	cell->integer = value;
@@ -263,7 +265,7 @@ void wp_row_int(struct wp_row *row, const char *key, int64_t value)
 
 void wp_row_real(struct wp_row *row, const char *key, double value)
 {
-	struct wp_cell *cell = clear_cell(row, key);
+	struct wp_cell *cell = clear_cell(row, key, WP_KIND_REAL);
 
 	if (!isfinite(value))
 		return;
@@ -273,7 +275,7 @@ void wp_row_real(struct wp_row *row, const char *key, double value)
 
 void wp_row_text(struct wp_row *row, const char *key, const char *value)
 {
-	struct wp_cell *cell = clear_cell(row, key);
+	struct wp_cell *cell = clear_cell(row, key, WP_KIND_TEXT);
 
 	if (!value)
 		return;
@@ -283,7 +285,10 @@ void wp_row_text(struct wp_row *row, const char *key, const char *value)
 
 void wp_row_absent(struct wp_row *row, const char *key, const char *reason)
 {
-	clear_cell(row, key)->text = wp_xstrdup(reason);
+	int column = wp_table_column(row->table, key);
+
+	assert(column >= 0);
+	clear_cell(row, key, row->table->columns[column].kind)->text = wp_xstrdup(reason);
 }
 
 const struct wp_cell *wp_row_cell(const struct wp_row *row, const char *key)
