@@ -13,6 +13,12 @@
  * only, durations come from the monotonic clock. */
 void wp_host_utc(char *out, size_t size);
 
+/*
+ * wp_host_guard_descriptors - make sure that descriptors 0 to 2 are open, so that no file of ours
+ * gets one of these numbers. A closed output stays one that cannot be written.
+ */
+void wp_host_guard_descriptors(void);
+
 /* wp_host_is_terminal - true when fd is a terminal. */
 bool wp_host_is_terminal(int fd);
 

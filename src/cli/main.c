@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/commands.h"
 #include "cli/run_command.h"
+#include "walprobe/host.h"
 #include "walprobe/stop.h"
 
 static int finish_stdout(void)
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 	const struct wp_command *command;
 	int status;
 
+	wp_host_guard_descriptors();
 	wp_stop_install();
 	if (argc < 2)
 		return usage_error("a command is missing", "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "walprobe/host.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +13,18 @@ void wp_host_utc(char *out, size_t size)
 
 	if (!gmtime_r(&now, &parts) || strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
 		(void)snprintf(out, size, "unknown");
+}
+
+void wp_host_guard_descriptors(void)
+{
+	/* The lowest free number is taken, so this ends with the first one above 2. */
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		(void)close(fd); /* nothing was written */
 }
 
 bool wp_host_is_terminal(int fd)

@@ -150,6 +150,16 @@ static const char *status_colour(const char *word)
 	return strcmp(word, status_words[WP_CHECK_PASS]) == 0 ? GREEN : NULL;
 }
 
+static bool shows_details(const struct text *t)
+{
+	return t->options && t->options->is_verbose;
+}
+
+static bool is_command(const struct text *t, const char *name)
+{
+	return t->result->command && strcmp(t->result->command, name) == 0;
+}
+
 /* What a failed check expected and saw belongs to its sentence; the caller frees. */
 static char *check_sentence(const struct wp_check *check)
 {
@@ -205,14 +215,31 @@ static void put_failed_checks(const struct text *t)
 	put_checks(t, RED_BOLD, "NOT SAFE: failed checks", failed, WP_COUNT(failed));
 }
 
+static size_t count_passed(const struct wp_result *result)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->check_count; i++)
+		count += result->checks[i].status == WP_CHECK_PASS;
+	return count;
+}
+
+/* What passed matters to who asked for the inspection; elsewhere it is in the way of the rest. */
 static void put_other_checks(const struct text *t)
 {
 	static const enum wp_check_status others[] = { WP_CHECK_UNKNOWN, WP_CHECK_INFO,
 		WP_CHECK_PASS };
+	bool has_all = shows_details(t) || is_command(t, "inspect");
+	char line[64];
 
 	put_checks(t, BOLD,
 		wp_result_has_failed_check(t->result) ? "Other checks" : "Checks (none failed)",
-		others, WP_COUNT(others));
+		others, has_all ? WP_COUNT(others) : WP_COUNT(others) - 1);
+	if (has_all || !count_passed(t->result))
+		return;
+	(void)snprintf(line, sizeof(line), "%zu more checks passed; -v shows them",
+		count_passed(t->result));
+	wp_wrap_print(t->stream, LIMIT, INDENT, "", line);
 }
 
 /* ---- targets --------------------------------------------------------------------------------- */
@@ -276,6 +303,27 @@ static void put_targets(const struct text *t)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* Tables behind the answer: shown by -v, and by the command whose answer they are. */
+static bool is_detail(const struct text *t, const char *name)
+{
+	static const struct {
+		const char *table;
+		const char *command; /* that shows it all the same; NULL: none */
+	} details[] = {
+		{ "inspect", "inspect" },
+		{ "flush", "inspect" },
+		{ "append_first_lap", "append" },
+		{ "methods", NULL },
+		{ "server", NULL },
+	};
+
+	for (size_t i = 0; i < WP_COUNT(details); i++)
+		if (strcmp(details[i].table, name) == 0)
+			return !shows_details(t) &&
+			       !(details[i].command && is_command(t, details[i].command));
+	return false;
+}
+
 static bool is_answer(const char *name)
 {
 	for (size_t i = 0; i < WP_COUNT(answers); i++)
@@ -306,7 +354,8 @@ static void put_figures(const struct text *t)
 	for (size_t i = 0; i < t->result->table_count; i++) {
 		const struct wp_table *table = t->result->tables[i];
 
-		if (!is_answer(table->name) && strcmp(table->name, raw) != 0)
+		if (!is_answer(table->name) && strcmp(table->name, raw) != 0 &&
+			!is_detail(t, table->name))
 			put_table(t, table);
 	}
 }
@@ -348,7 +397,7 @@ void wp_render_text(
 	put_other_checks(&t);
 	put_figures(&t);
 	put_targets(&t);
-	if (options && options->is_verbose) {
+	if (shows_details(&t)) {
 		put_facts(&t, "Parameters", result->parameters, result->parameter_count);
 		put_facts(&t, "Environment", result->environment, result->environment_count);
 		put_table(&t, wp_result_find_table(result, raw));

@@ -64,7 +64,7 @@ static void no_line_is_wider_than_100_or_ends_in_blanks(void **state)
 static void failed_checks_stand_before_everything_else(void **state)
 {
 	struct wp_result *result = sample_stopped();
-	char *text = sample_render(result, wp_render_text, false, false);
+	char *text = sample_render(result, wp_render_text, false, true);
 	const char *failed = strstr(text, "FAIL");
 
 	(void)state;
