@@ -5,10 +5,10 @@
 mkdir a b
 expect_status 0 "$WALPROBE" compare --rounds=6 --time=30ms --warmup=0s --save=c.json a b
 for word in 'recommend' 'a' 'b' 'fdatasync' 'append'; do
-	grep -qi "$word" stdout || fail "text output does not say $word"
+	grep -qi "$word" out || fail "text output does not say $word"
 done
-[ "$(awk '{ if (length($0) > max) max = length($0) } END { print max }' stdout)" -le 100 ] ||
-	LC_ALL=C.UTF-8 awk '{ if (length($0) > 100) exit 1 }' stdout || fail "lines over 100 columns"
+[ "$(awk '{ if (length($0) > max) max = length($0) } END { print max }' out)" -le 100 ] ||
+	LC_ALL=C.UTF-8 awk '{ if (length($0) > 100) exit 1 }' out || fail "lines over 100 columns"
 
 # Every pair in every measurement has a verdict of the contract.
 jq -e '[.tables[] | select(.name == "comparison") | .rows[] | .verdict] | length == 6 and

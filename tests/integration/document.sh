@@ -40,14 +40,16 @@ jq -e '.tables[] | select(.name == "sync") | .rows[0] | .ops_per_s == null and (
 
 # Output that cannot be written.
 if [ -w /dev/full ]; then
-	expect_status 3 "$WALPROBE" sync $short --method=fdatasync --variant=overwrite a >/dev/full
-	grep -q 'could not write to standard output: No space left on device' stderr || fail "/dev/full: $(cat stderr)"
-	expect_status 3 "$WALPROBE" --help >/dev/full
+	"$WALPROBE" sync $short --method=fdatasync --variant=overwrite a >/dev/full 2>err
+	[ $? -eq 3 ] || fail "full standard output is status 3"
+	expect_text err 'could not write to standard output: No space left on device'
+	"$WALPROBE" --help >/dev/full 2>err
+	[ $? -eq 3 ] || fail "help on a full standard output is status 3"
 fi
-"$WALPROBE" sync $short --method=fdatasync --variant=overwrite a >&- 2>stderr
+"$WALPROBE" sync $short --method=fdatasync --variant=overwrite a >&- 2>err
 [ $? -eq 3 ] || fail "closed standard output is status 3"
 expect_status 3 "$WALPROBE" sync $short -o /nonexistent/x --method=fdatasync a
-grep -q '"/nonexistent/x"' stderr || fail "-o names the file"
+grep -q '"/nonexistent/x"' err || fail "-o names the file"
 expect_status 3 "$WALPROBE" sync $short --save=/nonexistent/x --method=fdatasync a
 
 # A run that measures nothing leaves no empty files behind, and does not destroy the old ones.
@@ -60,13 +62,13 @@ grep -q precious old.json || fail "old.json was destroyed though nothing was mea
 # report refuses what is no document.
 echo '{"format": "walprobe"' >bad.json
 expect_status 3 "$WALPROBE" report bad.json
-grep -q 'bad.json' stderr || fail "report names the file"
+grep -q 'bad.json' err || fail "report names the file"
 expect_status 3 "$WALPROBE" report nosuch.json
 expect_status 2 "$WALPROBE" report
 for word in --nosuch --rounds=0 --rounds=x --time=5 --format=nosuch --method=nosuch; do
 	expect_status 2 "$WALPROBE" sync $word a
-	[ ! -s stdout ] || fail "$word: standard output is not empty"
-	grep -q 'hint' stderr || fail "$word: no hint"
+	[ ! -s out ] || fail "$word: standard output is not empty"
+	grep -q 'hint' err || fail "$word: no hint"
 done
 expect_status 2 "$WALPROBE" sync x=a x=b
 expect_status 2 "$WALPROBE" nosuch
