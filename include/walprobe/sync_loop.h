@@ -61,7 +61,7 @@ struct wp_sync_plan {
 struct wp_sync_loop {
 	struct wp_sync_plan plan;
 	struct wp_sync_file *file; /* borrowed */
-	const struct wp_os *os;	   /* borrowed */
+	const struct wp_os *os;    /* borrowed */
 	struct wp_tick tick;
 	int fd; /* -1 outside of a run */
 	int open_flags;
@@ -69,13 +69,13 @@ struct wp_sync_loop {
 	uint64_t sequence;     /* stamped into every write, so that no two are alike */
 	int (*operate)(struct wp_sync_loop *loop, int64_t offset);
 	const char *failed_call; /* set by a failing operation: "write", "fdatasync" ... */
-	int64_t failed_result;	 /* -errno, or the bytes of a short write */
+	int64_t failed_result;   /* -errno, or the bytes of a short write */
 };
 
 /* what a run did */
 struct wp_sync_counts {
 	int64_t operations; /* completed, each in the histogram */
-	int64_t syncs;	    /* synchronous writes and syncs, those that made the file included */
+	int64_t syncs;      /* synchronous writes and syncs, those that made the file included */
 	int64_t elapsed_ns; /* time of the operations alone */
 };
 

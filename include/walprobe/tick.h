@@ -19,9 +19,9 @@
 
 struct wp_tick {
 	const struct wp_os *os;
-	bool is_usable;	   /* the counter is good on this machine */
+	bool is_usable;    /* the counter is good on this machine */
 	uint64_t rate_q32; /* ns per tick, 32 fraction bits; 0: not known yet */
-	uint64_t base;	   /* counter and clock at the start of the stretch */
+	uint64_t base;     /* counter and clock at the start of the stretch */
 	int64_t base_ns;
 };
 

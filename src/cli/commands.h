@@ -9,6 +9,7 @@
 
 #include "walprobe/opts.h"
 
+extern const struct wp_command wp_cmd_sync;
 extern const struct wp_command wp_cmd_inspect;
 extern const struct wp_command wp_cmd_report;
 extern const struct wp_command wp_cmd_cleanup;

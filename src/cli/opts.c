@@ -146,11 +146,9 @@ static const struct wp_opt *find_letter(const struct wp_command *command, char l
 	return NULL;
 }
 
-static int unknown_option(const struct wp_command *command, const char *word, struct wp_err *err)
+static int unknown_option(const char *word, struct wp_err *err)
 {
-	(void)wp_fail(err, WP_E_USAGE, 0, "unknown option \"%s\"", word);
-	wp_err_hint(err, "Try \"walprobe %s --help\".", command->name);
-	return -WP_E_USAGE;
+	return wp_fail(err, WP_E_USAGE, 0, "unknown option \"%s\"", word);
 }
 
 /* where in the words the parser stands */
@@ -179,7 +177,7 @@ static int parse_long(struct cursor *at, const char *word)
 	const struct wp_opt *opt = find_long(at->command, name, length);
 
 	if (!opt)
-		return unknown_option(at->command, word, at->err);
+		return unknown_option(word, at->err);
 	if (opt->type == WP_OPT_FLAG) {
 		if (equals)
 			return wp_fail(
@@ -198,7 +196,7 @@ static int parse_letters(struct cursor *at, const char *word)
 		int rc;
 
 		if (!opt)
-			return unknown_option(at->command, word, at->err);
+			return unknown_option(word, at->err);
 		if (opt->type != WP_OPT_FLAG)
 			return letter[1] ? set_value(opt, letter + 1, at->params, at->err)
 					 : take_argument(at, opt);
@@ -214,13 +212,9 @@ static int check_operands(const struct wp_command *command, size_t count, struct
 	if (count >= command->operands_minimum && count <= command->operands_maximum)
 		return 0;
 	if (count < command->operands_minimum)
-		(void)wp_fail(err, WP_E_USAGE, 0, "walprobe %s needs %s", command->name,
+		return wp_fail(err, WP_E_USAGE, 0, "walprobe %s needs %s", command->name,
 			command->operands);
-	else
-		(void)wp_fail(
-			err, WP_E_USAGE, 0, "too many arguments for walprobe %s", command->name);
-	wp_err_hint(err, "Try \"walprobe %s --help\".", command->name);
-	return -WP_E_USAGE;
+	return wp_fail(err, WP_E_USAGE, 0, "too many arguments for walprobe %s", command->name);
 }
 
 int wp_opts_parse(const struct wp_command *command, const char *const *words, size_t count,
@@ -243,7 +237,11 @@ int wp_opts_parse(const struct wp_command *command, const char *const *words, si
 		else
 			rc = parse_letters(&at, word);
 	}
-	return rc ? rc : check_operands(command, *operand_count, err);
+	if (!rc)
+		rc = check_operands(command, *operand_count, err);
+	if (rc && err && !err->hint[0])
+		wp_err_hint(err, "Try \"walprobe %s --help\".", command->name);
+	return rc;
 }
 
 void wp_opts_release(const struct wp_command *command, void *params)

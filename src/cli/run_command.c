@@ -110,10 +110,27 @@ static int report_error(struct session *session, const struct wp_err *err)
 	return err->code == WP_E_STOPPED ? 0 : wp_code_exit_status(err->code);
 }
 
-static bool has_figures(const struct wp_result *result)
+static bool has_figure(const struct wp_table *table)
 {
+	for (size_t i = 0; i < table->row_count; i++)
+		for (size_t j = 0; j < table->column_count; j++)
+			if (table->rows[i]->cells[j].state == WP_CELL_REAL)
+				return true;
+	return false;
+}
+
+/* Work that failed for every target was told; a document of reasons alone would say it again, and
+ * overwrite an older one that has figures. */
+static bool is_worth_writing(const struct session *session, int rc)
+{
+	const struct wp_result *result = session->run.result;
+
+	if (rc == 0 && session->run.problem_count == 0)
+		return true;
+	if (rc != 0 && rc != -WP_E_STOPPED)
+		return false;
 	for (size_t i = 0; i < result->table_count; i++)
-		if (result->tables[i]->row_count)
+		if (has_figure(result->tables[i]))
 			return true;
 	return result->check_count > 0;
 }
@@ -149,7 +166,7 @@ static int execute(struct session *session)
 	if (undo(session, &err) != 0)
 		status = worse(status, report_error(session, &err));
 	wp_output_end_progress(&session->output);
-	if ((rc == 0 || has_figures(session->run.result)) && status != 2) {
+	if (is_worth_writing(session, rc)) {
 		if (!session->command->is_silent &&
 			wp_output_write(&session->output, session->run.result, &err) != 0)
 			status = worse(status, report_error(session, &err));

@@ -51,7 +51,7 @@ void wp_tick_stop(struct wp_tick *tick)
 	if (!tick->is_usable)
 		return;
 	read_pair(tick, &counter, &now_ns);
-	if (now_ns - tick->base_ns < WP_TICK_LEARN_NS)
+	if (counter <= tick->base || now_ns - tick->base_ns < WP_TICK_LEARN_NS)
 		return;
 	rate = (uint64_t)(((unsigned __int128)(now_ns - tick->base_ns) << 32) /
 			  (counter - tick->base));

@@ -378,12 +378,24 @@ static bool is_empty(const struct plan *plan, const struct wp_table *table, size
 	return true;
 }
 
+static bool has_shown_row(const struct plan *plan, const struct wp_table *table)
+{
+	for (size_t i = 0; i < table->row_count; i++)
+		if (!missing_row(plan, table->rows[i]))
+			return true;
+	return false;
+}
+
 static void drop_empty(struct plan *plan, const struct wp_table *table)
 {
 	size_t keys = plan->key_count;
 	size_t kept = 0;
-	bool *is_dropped = wp_xcalloc(plan->count, sizeof(*is_dropped));
+	bool *is_dropped;
 
+	/* Whether a row is missing is seen from the columns: they must not all go. */
+	if (!has_shown_row(plan, table))
+		return;
+	is_dropped = wp_xcalloc(plan->count, sizeof(*is_dropped));
 	for (size_t i = 1; i < plan->count; i++)
 		is_dropped[i] = is_empty(plan, table, i);
 	for (size_t i = 0; i < plan->count; i++) {
