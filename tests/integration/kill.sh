@@ -7,7 +7,7 @@
 need_fs ext4 btrfs
 need_command jq setsid
 mkdir plain
-long="--rounds=1000 --time=500ms --warmup=0s --method=fdatasync --format=json"
+long="--rounds=1000 --time=500ms --warmup=0s --method=fdatasync --format=json --variant=overwrite,new-page"
 
 # start TARGET... - a long run in the background; its process id is in $pid
 start() {
@@ -48,7 +48,7 @@ has_directory() {
 }
 
 # SIGKILL leaves directories with a marker, and nothing else: no mount, loop device or image.
-start image:ext4:size=64MB image:btrfs:size=128MB plain
+start image:ext4:size=160MB image:btrfs:size=320MB plain
 wait_until is_mounted 2
 wait_until has_directory
 ! grep -qF " $PWD/" /proc/self/mountinfo || fail "the mounts can be seen from outside"
@@ -85,7 +85,7 @@ stop_at() {
 	signal=$1
 	expected=$2
 	delay=$3
-	start image:ext4:size=64MB plain
+	start image:ext4:size=160MB plain
 	wait_until is_ready
 	sleep "$delay"
 	kill "-$signal" "$pid"

@@ -38,10 +38,10 @@ need_loop() {
 # need_fs TYPE... - skips when the kernel cannot mount it or its mkfs is not installed
 need_fs() {
 	need_loop
-	for needed in "$@"; do
-		need_command "mkfs.$needed"
-		grep -qw "$needed" /proc/filesystems || modprobe -q "$needed" 2>/dev/null ||
-			skip "the kernel has no $needed"
+	for fs in "$@"; do
+		need_command "mkfs.$fs"
+		grep -qw "$fs" /proc/filesystems || modprobe -q "$fs" 2>/dev/null ||
+			skip "the kernel has no $fs"
 	done
 }
 

@@ -1,123 +1,10 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "harness.h"
-#include "fake_os.h"
+#include "sync_recorder.h"
 #include "walprobe/stop.h"
 #include "walprobe/sync_loop.h"
-#include "walprobe/tick.h"
-
-#include <signal.h>
 
 #define FILE_BYTES (INT64_C(256) << 10)
-#define MAX_TRACE 4096
-
-/*
- * The system with every call on record, and a clock that only writes and syncs move: latencies are
- * exact, and what happens outside of the loop costs nothing.
- */
-struct trace {
-	char call; /* o(pen) c(lose) w(rite) v (pwritev2) d(atasync) s(ync) f(allocate) u(nlink) */
-	int flags; /* of open and pwritev2 */
-	int64_t size;
-	int64_t offset;
-};
-
-static struct {
-	struct fake_os fake;
-	struct wp_os os;
-	struct wp_os_ops ops;
-	const struct wp_os_ops *below;
-	struct trace traces[MAX_TRACE];
-	size_t count;
-	int64_t write_ns;
-	int64_t sync_ns;
-	unsigned char last[8];
-	bool has_repeated_bytes;
-	int stop_at_sync; /* raise SIGINT in this sync */
-	int syncs;
-} recorder;
-
-static void record(char call, int flags, int64_t size, int64_t offset)
-{
-	assert_true(recorder.count < MAX_TRACE);
-	recorder.traces[recorder.count++] = (struct trace){ call, flags, size, offset };
-}
-
-static void spend(int64_t ns)
-{
-	(void)atomic_fetch_add(&recorder.fake.now_ns, ns);
-}
-
-static int record_open(void *ctx, const char *path, int flags, unsigned mode)
-{
-	record('o', flags, 0, 0);
-	/* The directory that tests run in may lack O_DIRECT; the flag is on record. */
-	return recorder.below->open(ctx, path, flags & ~O_DIRECT, mode);
-}
-
-static int record_close(void *ctx, int fd)
-{
-	record('c', 0, 0, 0);
-	return recorder.below->close(ctx, fd);
-}
-
-static void look_at(const void *buffer, size_t length)
-{
-	if (length < sizeof(recorder.last))
-		return;
-	if (memcmp(buffer, recorder.last, sizeof(recorder.last)) == 0)
-		recorder.has_repeated_bytes = true;
-	memcpy(recorder.last, buffer, sizeof(recorder.last));
-}
-
-static int64_t record_pwrite(void *ctx, int fd, const void *buffer, size_t length, int64_t offset)
-{
-	record('w', 0, (int64_t)length, offset);
-	look_at(buffer, length);
-	spend(recorder.write_ns);
-	return recorder.below->pwrite(ctx, fd, buffer, length, offset);
-}
-
-static int64_t record_pwritev2(
-	void *ctx, int fd, const struct iovec *parts, int count, int64_t offset, int flags)
-{
-	record('v', flags, (int64_t)parts->iov_len, offset);
-	look_at(parts->iov_base, parts->iov_len);
-	spend(recorder.write_ns);
-	return recorder.below->pwritev2(ctx, fd, parts, count, offset, flags);
-}
-
-static void count_sync(char call)
-{
-	record(call, 0, 0, 0);
-	spend(recorder.sync_ns);
-	if (++recorder.syncs == recorder.stop_at_sync)
-		wp_stop_raise(SIGINT);
-}
-
-static int record_fsync(void *ctx, int fd)
-{
-	count_sync('s');
-	return recorder.below->fsync(ctx, fd);
-}
-
-static int record_fdatasync(void *ctx, int fd)
-{
-	count_sync('d');
-	return recorder.below->fdatasync(ctx, fd);
-}
-
-static int record_fallocate(void *ctx, int fd, int mode, int64_t offset, int64_t length)
-{
-	record('f', mode, length, offset);
-	return recorder.below->fallocate(ctx, fd, mode, offset, length);
-}
-
-static int record_unlink(void *ctx, const char *path)
-{
-	record('u', 0, 0, 0);
-	return recorder.below->unlink(ctx, path);
-}
-
 static const char *dir;
 static struct wp_hist hist;
 static struct wp_sync_file file;
@@ -128,23 +15,7 @@ static struct wp_err err;
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&recorder, 0, sizeof(recorder));
-	fake_os_init(&recorder.fake);
-	recorder.below = recorder.fake.os.ops;
-	recorder.ops = *recorder.below;
-	recorder.ops.open = record_open;
-	recorder.ops.close = record_close;
-	recorder.ops.pwrite = record_pwrite;
-	recorder.ops.pwritev2 = record_pwritev2;
-	recorder.ops.fsync = record_fsync;
-	recorder.ops.fdatasync = record_fdatasync;
-	recorder.ops.fallocate = record_fallocate;
-	recorder.ops.unlink = record_unlink;
-	recorder.os.ops = &recorder.ops;
-	recorder.os.ctx = &recorder.fake;
-	recorder.write_ns = 1000;
-	recorder.sync_ns = 9000;
-	atomic_store(&recorder.fake.now_ns, 1);
+	recorder_init();
 	wp_stop_reset();
 	dir = scratch_dir();
 	wp_hist_init(&hist);
@@ -187,17 +58,6 @@ static int run_alone(const struct wp_sync_plan *plan, int64_t least_ns)
 	return wp_sync_loop_run(&loop, least_ns, &hist, &done, &err);
 }
 
-/* The calls of the record as one word. */
-static const char *calls(void)
-{
-	static char word[MAX_TRACE + 1];
-
-	for (size_t i = 0; i < recorder.count; i++)
-		word[i] = recorder.traces[i].call;
-	word[recorder.count] = '\0';
-	return word;
-}
-
 static void each_method_opens_and_syncs_as_postgresql_does(void **state)
 {
 	static const struct {
@@ -219,7 +79,7 @@ static void each_method_opens_and_syncs_as_postgresql_does(void **state)
 
 			plan.is_direct = is_direct;
 			assert_int_equal(run_alone(&plan, 2000), 0);
-			assert_string_equal(calls(), cases[i].calls);
+			assert_string_equal(recorder_calls(), cases[i].calls);
 			assert_int_equal(recorder.traces[0].flags,
 				cases[i].flags | (is_direct ? O_DIRECT : 0));
 			assert_int_equal(done.operations, 2);
@@ -237,7 +97,7 @@ static void two_writes_lie_side_by_side_with_one_sync(void **state)
 
 	(void)state;
 	assert_int_equal(run_alone(&plan, 2 * 11000), 0);
-	assert_string_equal(calls(), "owwdwwdc");
+	assert_string_equal(recorder_calls(), "owwdwwdc");
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(recorder.traces[1 + 3 * i].offset, 0);
 		assert_int_equal(recorder.traces[2 + 3 * i].offset, 8192);
@@ -254,7 +114,7 @@ static void sixteen_kilobytes_in_pieces_are_one_operation(void **state)
 
 	(void)state;
 	assert_int_equal(run_alone(&plan, 1), 0);
-	assert_string_equal(calls(), "owwwwwwwwwwwwwwwwc");
+	assert_string_equal(recorder_calls(), "owwwwwwwwwwwwwwwwc");
 	assert_int_equal(recorder.traces[16].offset, 15 * 1024);
 	assert_int_equal(done.operations, 1);
 	assert_int_equal(done.syncs, 16);
@@ -268,7 +128,7 @@ static void another_descriptor_syncs_what_a_closed_one_wrote(void **state)
 	(void)state;
 	plan.how = WP_SYNC_BY_OTHER_FD;
 	assert_int_equal(run_alone(&plan, 20000), 0);
-	assert_string_equal(calls(), "owcoscowcosc");
+	assert_string_equal(recorder_calls(), "owcoscowcosc");
 	assert_int_equal(done.operations, 2);
 	assert_int_equal(atomic_load(&recorder.fake.open_count), 0);
 }
@@ -280,7 +140,7 @@ static void rwf_dsync_uses_a_descriptor_without_sync_flags(void **state)
 	(void)state;
 	plan.how = WP_SYNC_BY_RWF_DSYNC;
 	assert_int_equal(run_alone(&plan, 1000), 0);
-	assert_string_equal(calls(), "ovc");
+	assert_string_equal(recorder_calls(), "ovc");
 	assert_int_equal(recorder.traces[0].flags, O_RDWR);
 	assert_int_equal(recorder.traces[1].flags, RWF_DSYNC);
 	assert_int_equal(done.syncs, 1);
@@ -293,7 +153,7 @@ static void unsynced_writes_are_synced_once_outside_of_the_time(void **state)
 	(void)state;
 	plan.how = WP_SYNC_BY_NOTHING;
 	assert_int_equal(run_alone(&plan, 3000), 0);
-	assert_string_equal(calls(), "owwwsc");
+	assert_string_equal(recorder_calls(), "owwwsc");
 	assert_int_equal(done.elapsed_ns, 3000);
 	assert_int_equal(wp_sync_loop_syncs_per_op(&plan), 0);
 }
@@ -395,7 +255,7 @@ static void files_are_made_as_segments_are(void **state)
 		wp_sync_file_init(&file, &recorder.os, dir, "f", cases[i].fill, FILE_BYTES);
 		recorder.count = 0;
 		assert_int_equal(wp_sync_file_make(&file, &syncs, &err), 0);
-		assert_string_equal(calls(), cases[i].calls);
+		assert_string_equal(recorder_calls(), cases[i].calls);
 		assert_int_equal(syncs, 2);
 		assert_int_equal(recorder.traces[0].flags, O_RDWR | O_CREAT | O_EXCL);
 		assert_int_equal(wp_os_stat(wp_os_linux(), file.path, &info), 0);
@@ -644,57 +504,6 @@ static void a_try_leaves_the_file_and_uses_up_its_page(void **state)
 	assert_int_equal(atomic_load(&recorder.fake.open_count), 0);
 }
 
-static void the_counter_keeps_to_the_scale_of_the_clock(void **state)
-{
-	const struct wp_os *os = wp_os_linux();
-	struct wp_tick tick;
-	int64_t end_ns;
-
-	(void)state;
-	wp_tick_init(&tick, os);
-	wp_tick_start(&tick);
-	end_ns = wp_os_now_ns(os) + 2 * WP_TICK_LEARN_NS;
-	while (wp_os_now_ns(os) < end_ns)
-		;
-	wp_tick_stop(&tick);
-	assert_true(wp_tick_is_learnt(&tick) || !tick.is_usable);
-	for (int i = 0; i < 1000; i++) {
-		int64_t before_ns = wp_os_now_ns(os);
-		int64_t now_ns = wp_tick_now(&tick);
-		int64_t after_ns = wp_os_now_ns(os);
-
-		/* 1/1000 of the stretch learnt from, far more than the rate can be wrong */
-		assert_true(now_ns >= before_ns - WP_TICK_LEARN_NS / 100);
-		assert_true(now_ns <= after_ns + WP_TICK_LEARN_NS / 100);
-	}
-}
-
-static void another_system_is_asked_for_its_own_time(void **state)
-{
-	struct wp_tick tick;
-
-	(void)state;
-	wp_tick_init(&tick, &recorder.os);
-	assert_false(tick.is_usable);
-	wp_tick_start(&tick);
-	spend(50 * WP_NS_PER_MS);
-	wp_tick_stop(&tick);
-	assert_int_equal(wp_tick_now(&tick), atomic_load(&recorder.fake.now_ns));
-}
-
-static void a_counter_that_changes_its_rate_is_used_no_more(void **state)
-{
-	struct wp_tick tick = { .os = &recorder.os, .is_usable = true, .rate_q32 = 1 };
-
-	(void)state;
-	/* The scripted clock stands still or jumps, so its rate never fits the one "learnt". */
-	wp_tick_start(&tick);
-	spend(50 * WP_NS_PER_MS);
-	wp_tick_stop(&tick);
-	assert_false(tick.is_usable);
-	assert_int_equal(wp_tick_now(&tick), atomic_load(&recorder.fake.now_ns));
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -721,9 +530,6 @@ int main(void)
 		TEST(a_sync_broken_by_the_signal_is_a_stop_and_not_counted),
 		TEST(what_the_system_lacks_is_unsupported_with_the_reason),
 		TEST(a_try_leaves_the_file_and_uses_up_its_page),
-		TEST(the_counter_keeps_to_the_scale_of_the_clock),
-		TEST(another_system_is_asked_for_its_own_time),
-		TEST(a_counter_that_changes_its_rate_is_used_no_more),
 	};
 
 	return cmocka_run_group_tests_name("sync_loop", tests, NULL, NULL);
