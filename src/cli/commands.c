@@ -2,7 +2,9 @@
 #include "cli/commands.h"
 
 const struct wp_command *const wp_commands[] = {
+	&wp_cmd_compare,
 	&wp_cmd_sync,
+	&wp_cmd_append,
 	&wp_cmd_inspect,
 	&wp_cmd_report,
 	&wp_cmd_cleanup,
