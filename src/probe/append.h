@@ -15,7 +15,7 @@ struct ring {
 	uint64_t seed;
 	int users;
 	struct wp_wal *wal; /* NULL until the first block */
-	bool is_broken;	    /* could not be made: never tried again */
+	bool is_broken;     /* could not be made: never tried again */
 	bool has_lap;
 	struct wp_wal_load lap_load;
 	struct wp_wal_figures lap;
@@ -33,7 +33,7 @@ struct block_note {
 struct series {
 	struct ring *ring;
 	struct wp_wal_load load;
-	double bytes_per_ns;	  /* of the block before */
+	double bytes_per_ns;      /* of the block before */
 	struct block_note *notes; /* one a round */
 	size_t note_count;
 };

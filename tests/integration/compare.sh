@@ -4,7 +4,7 @@
 
 mkdir a b
 expect_status 0 "$WALPROBE" compare --rounds=6 --time=30ms --warmup=0s --save=c.json a b
-for word in 'recommend' 'a' 'b' 'fdatasync' 'append'; do
+for word in 'pg_wal on' 'a' 'b' 'fdatasync' 'append'; do
 	grep -qi "$word" out || fail "text output does not say $word"
 done
 [ "$(awk '{ if (length($0) > max) max = length($0) } END { print max }' out)" -le 100 ] ||
