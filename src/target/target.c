@@ -87,6 +87,6 @@ int wp_target_private_mounts(struct wp_err *err)
 	int rc = wp_os_unshare(os, CLONE_NEWNS);
 
 	if (!rc)
-		rc = wp_os_mount(os, "none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+		rc = wp_os_mount(os, "none", "/", NULL, MS_REC | MS_SLAVE, NULL);
 	return rc ? wp_fail(err, WP_E_SYS, -rc, "could not make mounts private") : 0;
 }
