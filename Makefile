@@ -56,28 +56,42 @@ all: $(BIN)/walprobe
 
 # ---- packages -------------------------------------------------------------------------------
 
-# Each goal that needs packages asks for its set; nothing happens when nothing is missing. After an
-# installation make runs again, because pkg-config's answers have changed.
+# The goals that a person starts with install what they need, and nothing when nothing is missing.
+# After an installation make runs again, because pkg-config's answers have changed. Without root,
+# quickstart measures directories and does without the tools that make file systems.
+NEEDS_quickstart := build $(if $(filter 0,$(shell id -u)),run)
+NEEDS_check := build run test
+NEEDS_bench := build run test
+
+# Not $(MAKE) in the recipe itself: "make -n check" would run it.
+RUN_ALL = tests/run-all $(MAKE)
+
 deps-%:
 	@contrib/install-deps $*
 
 ifneq ($(FOUND),yes)
-quickstart check bench: deps-early
+FREE := quickstart check bench check-lint format clean dist uninstall deps-build deps-run deps-test
+ifneq ($(filter-out $(FREE),$(or $(MAKECMDGOALS),all)),)
+$(error not all of these libraries are installed: $(PACKAGES); "make quickstart" or \
+	"contrib/install-deps build" installs them on Debian and Ubuntu)
+endif
+quickstart check bench:
+	@contrib/install-deps $(NEEDS_$@)
+	@pkg-config --exists --print-errors $(PACKAGES)
 	@$(MAKE) --no-print-directory $@
-deps-early:
-	@contrib/install-deps build $(if $(filter quickstart,$(MAKECMDGOALS)),run,test run)
-	@pkg-config --exists $(PACKAGES) || { echo "make: some of these libraries are still missing: $(PACKAGES)" >&2; exit 1; }
-.PHONY: deps-early
 else
-quickstart: deps-run
+quickstart:
+	@contrib/install-deps $(NEEDS_$@)
 	@$(MAKE) --no-print-directory all
 	@contrib/quickstart $(B)/walprobe
 
-check: deps-test
+check:
+	@contrib/install-deps $(NEEDS_$@)
 	@$(MAKE) --no-print-directory all
-	@tests/run-all $(MAKE)
+	@$(RUN_ALL)
 
-bench: deps-test
+bench:
+	@contrib/install-deps $(NEEDS_$@)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/run $(B)/walprobe
 endif

@@ -38,17 +38,22 @@ need_loop() {
 # need_fs TYPE... - skips when the kernel cannot mount it or its mkfs is not installed
 need_fs() {
 	need_loop
-	for fs in "$@"; do
-		need_command "mkfs.$fs"
-		grep -qw "$fs" /proc/filesystems || modprobe -q "$fs" 2>/dev/null ||
-			skip "the kernel has no $fs"
+	for type in "$@"; do
+		need_command "mkfs.$type"
+		grep -qw "$type" /proc/filesystems || modprobe -q "$type" 2>/dev/null ||
+			skip "the kernel has no $type"
 	done
 }
 
-# expect_status N COMMAND... - runs it with stdout in the file "out" and stderr in "err"
+# expect_status N COMMAND... - runs it with stdout in the file "out" (also named "stdout") and stderr
+# in "err" ("stderr")
 expect_status() {
 	expected=$1
 	shift
+	: >out
+	: >err
+	ln -f out stdout
+	ln -f err stderr
 	"$@" >out 2>err </dev/null
 	got=$?
 	[ "$got" -eq "$expected" ] || {
