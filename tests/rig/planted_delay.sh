@@ -14,9 +14,16 @@ slow=$mnt
 rig_up fast ext4 size=512M
 fast=$mnt
 
-for run in 1 2; do
+# A busy machine may withhold a verdict, but none may say the contrary.
+is_shown=no
+for run in 1 2 3; do
 	counts=$(planted_verdicts "$slow" "$fast" --rounds 8 --time 0.1s --warmup 0.1s --seed "$run") || exit 1
 	# shellcheck disable=SC2086 # three words
-	is_called_slower $counts ||
-		fail "run $run: slower, faster and other verdicts on the slowed target: $counts"
+	set -- $counts
+	[ "$2" -eq 0 ] || fail "run $run: the slowed target is called faster: $counts"
+	! is_called_slower "$@" || {
+		is_shown=yes
+		break
+	}
 done
+[ "$is_shown" = yes ] || fail "the slowed target was not called slower in three runs"

@@ -19,7 +19,9 @@ static char told[4096];
 static void tell(void *ctx, const char *kind, const char *text)
 {
 	(void)ctx;
-	(void)snprintf(told, sizeof(told), "%s: %s", kind, text);
+	size_t used = strlen(told);
+
+	(void)snprintf(told + used, sizeof(told) - used, "%s: %s\n", kind, text);
 }
 
 /* Others' dirty pages on the same file system are none of this test's business. */
