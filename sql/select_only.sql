@@ -1,0 +1,3 @@
+-- Nothing is written: what the server does without its log.
+\set aid random(1, 100000 * :scale)
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
