@@ -29,6 +29,8 @@ const struct wp_column wp_sync_columns[] = {
 	{ "ops", "ops", "", WP_KIND_INT, "Operations over all rounds that count." },
 	{ "flushes_per_op", "flushes/op", "", WP_KIND_REAL,
 		"FLUSH requests at the device for one operation, all in the round counted." },
+	{ "steady", "steady", "", WP_KIND_TEXT,
+		"Whether the last five rounds lie within 20 % and without a trend of 10 %." },
 };
 
 const size_t wp_sync_column_count = WP_COUNT(wp_sync_columns);

@@ -27,7 +27,7 @@ export TMPDIR=$work
 cd "$work" || exit 1
 
 # What both parts leave out of the options is compare's own default.
-options=(--time "${WALPROBE_BENCH_TIME:-0.5s}" --progress never)
+options=(--progress never ${WALPROBE_BENCH_TIME:+--time "$WALPROBE_BENCH_TIME"})
 started=$SECONDS
 claims=0
 verdicts=0
