@@ -19,6 +19,9 @@ void wp_host_utc(char *out, size_t size);
  */
 void wp_host_guard_descriptors(void);
 
+/* wp_host_wall_ns - the time of day as ns since 1970, for time stamps in logs. */
+int64_t wp_host_wall_ns(void);
+
 /* wp_host_is_terminal - true when fd is a terminal. */
 bool wp_host_is_terminal(int fd);
 

@@ -27,6 +27,14 @@ void wp_host_guard_descriptors(void)
 		(void)close(fd); /* nothing was written */
 }
 
+int64_t wp_host_wall_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail with this clock */
+	return now.tv_sec * WP_NS_PER_S + now.tv_nsec;
+}
+
 bool wp_host_is_terminal(int fd)
 {
 	return isatty(fd) == 1;

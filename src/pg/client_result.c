@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "pg/loop_internal.h"
+
+static const struct wp_command *current(const struct wp_client *client)
+{
+	return client->state == WP_CLIENT_WAITING && client->script &&
+			       client->at < client->script->script.count
+		       ? &client->script->script.commands[client->at]
+		       : NULL;
+}
+
+static int broken(const struct wp_client *client, const char *what, struct wp_err *err)
+{
+	const struct wp_command *command = current(client);
+
+	if (command)
+		return wp_fail(err, WP_E_SERVER, 0,
+			"client %" PRId64 " ended in line %d of script \"%s\": %s", client->id,
+			(int)command->line, client->script->script.name, what);
+	return wp_fail(err, WP_E_SERVER, 0, "client %" PRId64 " ended: %s", client->id, what);
+}
+
+static enum wp_failure failure_of(const struct wp_client *client, const char *sqlstate)
+{
+	if (!sqlstate)
+		return WP_FAILURE_NONE;
+	if (strcmp(sqlstate, "40001") == 0)
+		return WP_FAILURE_SERIALIZATION;
+	if (strcmp(sqlstate, "40P01") == 0)
+		return WP_FAILURE_DEADLOCK;
+	if (strcmp(sqlstate, "57014") == 0 && client->thread->is_cancelled)
+		return WP_FAILURE_CANCELLED;
+	return WP_FAILURE_NONE;
+}
+
+static void hint_for(const char *sqlstate, struct wp_err *err)
+{
+	if (!sqlstate)
+		wp_err_hint(err, "Look at the server's log.");
+	else if (strcmp(sqlstate, "42P01") == 0)
+		wp_err_hint(err, "Make pgbench's tables with \"walprobe ramp -i\".");
+	else if (strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "08P01") == 0)
+		wp_err_hint(err, "A connection pooler between may not keep prepared statements: "
+				 "try -M extended, or connect to the server itself.");
+	else if (strcmp(sqlstate, "57014") == 0)
+		wp_err_hint(err, "Look at statement_timeout of this role and database.");
+}
+
+static enum wp_answer take_error(
+	struct wp_client *client, const PGresult *result, struct wp_err *err)
+{
+	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	enum wp_failure failure = failure_of(client, sqlstate);
+	char message[512];
+
+	if (failure != WP_FAILURE_NONE) {
+		client->failure = failure;
+		return WP_ANSWER_PENDING;
+	}
+	(void)snprintf(message, sizeof(message), "%s", PQresultErrorMessage(result));
+	(void)broken(client, wp_pg_one_line(message), err);
+	hint_for(sqlstate, err);
+	return WP_ANSWER_LOST;
+}
+
+static int store_row(struct wp_client *client, const PGresult *result, int row, const char *context,
+	struct wp_err *err)
+{
+	const struct wp_command *command = current(client);
+	int rc = 0;
+
+	for (int i = 0; !rc && i < PQnfields(result); i++)
+		rc = wp_vars_set_text(&client->vars, context, command->prefix, PQfname(result, i),
+			PQgetvalue(result, row, i), err);
+	return rc;
+}
+
+/* The last result of a \gset statement: exactly one row. */
+static enum wp_answer finish_gset(struct wp_client *client, struct wp_err *err)
+{
+	PGresult *held = client->held;
+	int rows = PQntuples(held);
+	char what[64];
+	int rc;
+
+	client->held = NULL;
+	if (client->failure != WP_FAILURE_NONE) {
+		PQclear(held);
+		return WP_ANSWER_DONE;
+	}
+	(void)snprintf(what, sizeof(what), "expected one row, got %d", rows);
+	if (rows != 1)
+		rc = broken(client, what, err);
+	else
+		rc = store_row(client, held, 0, "gset", err);
+	PQclear(held);
+	return rc ? WP_ANSWER_LOST : WP_ANSWER_DONE;
+}
+
+static enum wp_answer take_rows(struct wp_client *client, PGresult **result, struct wp_err *err)
+{
+	const struct wp_command *command = current(client);
+
+	if (!command || client->is_pipeline || client->failure != WP_FAILURE_NONE)
+		return WP_ANSWER_PENDING;
+	if (command->store == WP_STORE_GSET) {
+		PQclear(client->held);
+		client->held = *result;
+		*result = NULL;
+	} else if (command->store == WP_STORE_ASET && PQntuples(*result) > 0) {
+		if (store_row(client, *result, PQntuples(*result) - 1, "aset", err))
+			return WP_ANSWER_LOST;
+	}
+	return WP_ANSWER_PENDING;
+}
+
+static enum wp_answer take_result(struct wp_client *client, PGresult *result, struct wp_err *err)
+{
+	enum wp_answer answer = WP_ANSWER_PENDING;
+
+	switch (PQresultStatus(result)) {
+	case PGRES_TUPLES_OK:
+	case PGRES_COMMAND_OK:
+	case PGRES_EMPTY_QUERY:
+		answer = take_rows(client, &result, err);
+		break;
+	case PGRES_PIPELINE_ABORTED:
+		break; /* what failed before it has been seen */
+	case PGRES_PIPELINE_SYNC:
+		if (--client->pending_syncs == 0)
+			answer = WP_ANSWER_DONE;
+		break;
+	case PGRES_COPY_IN:
+	case PGRES_COPY_OUT:
+	case PGRES_COPY_BOTH:
+		(void)broken(client, "COPY is not supported in scripts", err);
+		answer = WP_ANSWER_LOST;
+		break;
+	default:
+		answer = take_error(client, result, err);
+		break;
+	}
+	PQclear(result);
+	return answer;
+}
+
+enum wp_answer wp_client_answer(struct wp_client *client, struct wp_err *err)
+{
+	PGconn *connection = client->connection;
+	enum wp_answer answer = WP_ANSWER_PENDING;
+
+	while (answer == WP_ANSWER_PENDING && !PQisBusy(connection)) {
+		PGresult *result = PQgetResult(connection);
+
+		if (result)
+			answer = take_result(client, result, err);
+		else if (client->held)
+			answer = finish_gset(client, err);
+		else if (!client->is_pipeline)
+			answer = WP_ANSWER_DONE;
+	}
+	return answer;
+}
