@@ -132,6 +132,11 @@ void wp_result_add_environment(
 void wp_result_add_parameter(struct wp_result *result, const char *key, const char *value,
 	enum wp_kind kind, const char *source);
 
+/* wp_result_set_parameter - a parameter turned out otherwise than it was given: its value in force
+ * and where that comes from. Added when it is not there. */
+void wp_result_set_parameter(struct wp_result *result, const char *key, const char *value,
+	enum wp_kind kind, const char *source);
+
 /* wp_result_parameter - value of a parameter as text, or NULL. */
 const char *wp_result_parameter(const struct wp_result *result, const char *key);
 

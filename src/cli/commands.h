@@ -13,6 +13,7 @@ extern const struct wp_command wp_cmd_sync;
 extern const struct wp_command wp_cmd_compare;
 extern const struct wp_command wp_cmd_append;
 extern const struct wp_command wp_cmd_inspect;
+extern const struct wp_command wp_cmd_ramp;
 extern const struct wp_command wp_cmd_report;
 extern const struct wp_command wp_cmd_cleanup;
 

@@ -51,20 +51,21 @@ static void option_help(
 	const struct wp_command *command, const struct wp_opt *opt, char *out, size_t size)
 {
 	const char *standard = wp_opt_standard(command, opt);
+	const char *const *choices = wp_opt_choices(command, opt);
 	size_t used;
 
 	(void)snprintf(out, size, "%s", opt->help);
 	used = strlen(out);
-	if (!opt->choices && !standard)
+	if (!choices && !standard)
 		return;
 	(void)snprintf(out + used, size - used, " (");
-	for (size_t i = 0; opt->choices && opt->choices[i]; i++) {
+	for (size_t i = 0; choices && choices[i]; i++) {
 		used = strlen(out);
-		(void)snprintf(out + used, size - used, "%s%s", i ? "|" : "", opt->choices[i]);
+		(void)snprintf(out + used, size - used, "%s%s", i ? "|" : "", choices[i]);
 	}
 	used = strlen(out);
 	if (standard)
-		(void)snprintf(out + used, size - used, "%sdefault %s", opt->choices ? "; " : "",
+		(void)snprintf(out + used, size - used, "%sdefault %s", choices ? "; " : "",
 			standard);
 	used = strlen(out);
 	(void)snprintf(out + used, size - used, ")");

@@ -61,19 +61,20 @@ static int set_number(const struct wp_opt *opt, const char *text, void *field, s
 	return 0;
 }
 
-static int set_choice(const struct wp_opt *opt, const char *text, void *field, struct wp_err *err)
+static int set_choice(
+	const char *const *choices, const char *text, void *field, struct wp_err *err)
 {
 	char list[256] = "";
 
-	for (size_t i = 0; opt->choices[i]; i++) {
+	for (size_t i = 0; choices[i]; i++) {
 		size_t used = strlen(list);
 
-		if (strcmp(opt->choices[i], text) == 0) {
-			memcpy(field, &opt->choices[i], sizeof(opt->choices[i]));
+		if (strcmp(choices[i], text) == 0) {
+			memcpy(field, &choices[i], sizeof(choices[i]));
 			return 0;
 		}
 		(void)snprintf(
-			list + used, sizeof(list) - used, "%s%s", i ? ", " : "", opt->choices[i]);
+			list + used, sizeof(list) - used, "%s%s", i ? ", " : "", choices[i]);
 	}
 	(void)wp_fail(err, WP_E_USAGE, 0, "\"%s\" is not one of its values", text);
 	wp_err_hint(err, "Values are %s.", list);
@@ -87,7 +88,8 @@ static void add_text(struct wp_texts *texts, const char *text)
 }
 
 /* Every field gets its value here, defaults included. */
-static int set_value(const struct wp_opt *opt, const char *text, void *params, struct wp_err *err)
+static int set_value(const struct wp_command *command, const struct wp_opt *opt, const char *text,
+	void *params, struct wp_err *err)
 {
 	void *field = field_of(params, opt);
 	bool is_set = true;
@@ -104,7 +106,7 @@ static int set_value(const struct wp_opt *opt, const char *text, void *params, s
 		add_text(field, text);
 		break;
 	case WP_OPT_CHOICE:
-		rc = set_choice(opt, text, field, err);
+		rc = set_choice(wp_opt_choices(command, opt), text, field, err);
 		break;
 	default:
 		rc = set_number(opt, text, field, err);
@@ -124,7 +126,7 @@ static int set_defaults(const struct wp_command *command, void *params, struct w
 		const char *standard = wp_opt_standard(command, it.opt);
 
 		if (standard)
-			rc = set_value(it.opt, standard, params, err);
+			rc = set_value(command, it.opt, standard, params, err);
 	}
 	return rc;
 }
@@ -166,7 +168,7 @@ static int take_argument(struct cursor *at, const struct wp_opt *opt)
 	if (at->next == at->count)
 		return wp_fail(at->err, WP_E_USAGE, 0, "option --%s needs a value (%s)", opt->name,
 			opt->argument);
-	return set_value(opt, at->words[at->next++], at->params, at->err);
+	return set_value(at->command, opt, at->words[at->next++], at->params, at->err);
 }
 
 static int parse_long(struct cursor *at, const char *word)
@@ -182,10 +184,10 @@ static int parse_long(struct cursor *at, const char *word)
 		if (equals)
 			return wp_fail(
 				at->err, WP_E_USAGE, 0, "option --%s takes no value", opt->name);
-		return set_value(opt, NULL, at->params, at->err);
+		return set_value(at->command, opt, NULL, at->params, at->err);
 	}
 	if (equals)
-		return set_value(opt, equals + 1, at->params, at->err);
+		return set_value(at->command, opt, equals + 1, at->params, at->err);
 	return take_argument(at, opt);
 }
 
@@ -198,9 +200,9 @@ static int parse_letters(struct cursor *at, const char *word)
 		if (!opt)
 			return unknown_option(word, at->err);
 		if (opt->type != WP_OPT_FLAG)
-			return letter[1] ? set_value(opt, letter + 1, at->params, at->err)
+			return letter[1] ? set_value(at->command, opt, letter + 1, at->params, at->err)
 					 : take_argument(at, opt);
-		rc = set_value(opt, NULL, at->params, at->err);
+		rc = set_value(at->command, opt, NULL, at->params, at->err);
 		if (rc)
 			return rc;
 	}

@@ -34,6 +34,13 @@ const char *wp_opt_standard(const struct wp_command *command, const struct wp_op
 	return opt->standard;
 }
 
+const char *const *wp_opt_choices(const struct wp_command *command, const struct wp_opt *opt)
+{
+	if (command->formats && opt->choices && strcmp(opt->name, "format") == 0)
+		return command->formats;
+	return opt->choices;
+}
+
 bool wp_opt_is_duration(enum wp_opt_type type)
 {
 	return type == WP_OPT_DURATION || type == WP_OPT_DURATION_S || type == WP_OPT_DURATION_MS ||

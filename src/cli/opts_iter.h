@@ -21,6 +21,9 @@ void wp_opt_next(struct wp_opt_iter *it);
 /* wp_opt_standard - default of opt for this command as typed, or NULL. */
 const char *wp_opt_standard(const struct wp_command *command, const struct wp_opt *opt);
 
+/* wp_opt_choices - values of a choice for this command; ends with NULL. NULL: not a choice. */
+const char *const *wp_opt_choices(const struct wp_command *command, const struct wp_opt *opt);
+
 /* wp_opt_is_duration - true for all four duration types. */
 bool wp_opt_is_duration(enum wp_opt_type type);
 

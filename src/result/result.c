@@ -144,6 +144,24 @@ void wp_result_add_parameter(struct wp_result *result, const char *key, const ch
 	add_fact(&result->parameters, &result->parameter_count, key, value, kind, source);
 }
 
+void wp_result_set_parameter(struct wp_result *result, const char *key, const char *value,
+	enum wp_kind kind, const char *source)
+{
+	for (size_t i = 0; i < result->parameter_count; i++) {
+		struct wp_fact *fact = &result->parameters[i];
+
+		if (strcmp(fact->key, key) != 0)
+			continue;
+		free(fact->value);
+		free(fact->source);
+		fact->value = wp_xstrdup(value);
+		fact->source = wp_xstrdup(source);
+		fact->kind = kind;
+		return;
+	}
+	wp_result_add_parameter(result, key, value, kind, source);
+}
+
 const char *wp_result_parameter(const struct wp_result *result, const char *key)
 {
 	for (size_t i = 0; i < result->parameter_count; i++)
