@@ -52,7 +52,7 @@ struct wp_loop_progress {
 
 /* what the transactions' log needs; all zero: no log */
 struct wp_loop_log {
-	const char *prefix; /* NULL: no log */
+	const char *prefix;   /* NULL: no log */
 	double sampling_rate; /* 0: all */
 	int64_t aggregate_ns; /* 0: one line a transaction */
 	bool is_detailed;     /* failures by kind */
@@ -72,14 +72,14 @@ struct wp_loop_options {
 	bool is_detailed;     /* per statement */
 	double rate_per_s;    /* 0: as fast as it goes */
 	int64_t latency_limit_ns;
-	int64_t max_tries; /* 0: no limit */
+	int64_t max_tries;      /* 0: no limit */
 	int64_t stall_limit_ns; /* the step is over when no server answered that long */
 	uint64_t seed;
 	struct wp_loop_log log;
 	/* all in the calling thread; NULL: nobody listens */
-	void (*begin)(void *ctx);   /* all clients are ready, the clock starts afterwards */
-	void (*end)(void *ctx);     /* the clock has stopped, all are still connected */
-	int64_t progress_ns;        /* 0: none */
+	void (*begin)(void *ctx); /* all clients are ready, the clock starts afterwards */
+	void (*end)(void *ctx);   /* the clock has stopped, all are still connected */
+	int64_t progress_ns;      /* 0: none */
 	void (*progress)(void *ctx, const struct wp_loop_progress *progress);
 	void *ctx;
 };
@@ -96,7 +96,7 @@ struct wp_loop_result {
 	int64_t cut;
 	int64_t warmup_transactions;
 	int64_t connections;
-	int64_t connect_ns; /* one after the other within a thread; the slowest thread's */
+	int64_t connect_ns;   /* one after the other within a thread; the slowest thread's */
 	int64_t reconnect_ns; /* sum over the transactions, with is_reconnecting */
 	int64_t elapsed_ns;
 	int64_t overrun_ns; /* beyond duration_ns; 0: none */

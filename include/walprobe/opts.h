@@ -78,7 +78,7 @@ struct wp_command {
 	const struct wp_opt *const *tables; /* NULL-terminated list of option tables */
 	const struct wp_default *defaults;  /* ends with a NULL name; NULL: none */
 	const char *const *formats; /* values of --format, ends with NULL; NULL: the usual ones */
-	size_t params_size;                 /* of the parameter struct */
+	size_t params_size;         /* of the parameter struct */
 	size_t operands_minimum;
 	size_t operands_maximum;
 	/*

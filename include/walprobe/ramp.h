@@ -94,7 +94,7 @@ struct wp_ramp_step {
 int64_t wp_ramp_knee(const struct wp_ramp_step *steps, size_t count);
 
 /* wp_ramp_judge - the findings about the steps of one server as checks of result. */
-void wp_ramp_judge(struct wp_result *result, const char *target, int64_t scale,
-	bool needs_scale, const struct wp_ramp_step *steps, size_t count);
+void wp_ramp_judge(struct wp_result *result, const char *target, int64_t scale, bool needs_scale,
+	const struct wp_ramp_step *steps, size_t count);
 
 #endif

@@ -17,7 +17,7 @@ struct running {
 static const char *label_of(const char *dbname)
 {
 	return dbname && *dbname && !strchr(dbname, '=') && !strstr(dbname, "://") ? dbname
-										  : "server";
+										   : "server";
 }
 
 static void init_running(struct running *running, const struct ramp_params *params)
@@ -59,8 +59,8 @@ static void print_progress(void *ctx, const struct wp_loop_progress *progress)
 	double seconds = (double)progress->interval_ns / (double)WP_NS_PER_S;
 	double count = (double)counts->transactions;
 	double mean_ms = count > 0 ? (double)counts->latency_sum_ns / count / 1e6 : 0;
-	double variance = count > 0 ? counts->latency_square_sum / count / 1e12 - mean_ms * mean_ms
-				    : 0;
+	double variance =
+		count > 0 ? counts->latency_square_sum / count / 1e12 - mean_ms * mean_ms : 0;
 
 	fprintf(stderr, "progress: %.1f s, %.1f tps, ",
 		(double)progress->since_start_ns / (double)WP_NS_PER_S, count / seconds);
@@ -68,7 +68,8 @@ static void print_progress(void *ctx, const struct wp_loop_progress *progress)
 		fprintf(stderr, "lat %.3f ms stddev %.3f", mean_ms,
 			variance > 0 ? __builtin_sqrt(variance) : 0.0);
 	else
-		fprintf(stderr, "stalled %.1f s", (double)progress->silent_ns / (double)WP_NS_PER_S);
+		fprintf(stderr, "stalled %.1f s",
+			(double)progress->silent_ns / (double)WP_NS_PER_S);
 	fprintf(stderr, ", %" PRId64 " failed",
 		counts->serialization_failures + counts->deadlock_failures);
 	if (options->loop.rate_per_s > 0) {

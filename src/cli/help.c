@@ -65,8 +65,8 @@ static void option_help(
 	}
 	used = strlen(out);
 	if (standard)
-		(void)snprintf(out + used, size - used, "%sdefault %s", choices ? "; " : "",
-			standard);
+		(void)snprintf(
+			out + used, size - used, "%sdefault %s", choices ? "; " : "", standard);
 	used = strlen(out);
 	(void)snprintf(out + used, size - used, ")");
 }

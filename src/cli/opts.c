@@ -61,8 +61,7 @@ static int set_number(const struct wp_opt *opt, const char *text, void *field, s
 	return 0;
 }
 
-static int set_choice(
-	const char *const *choices, const char *text, void *field, struct wp_err *err)
+static int set_choice(const char *const *choices, const char *text, void *field, struct wp_err *err)
 {
 	char list[256] = "";
 
@@ -73,8 +72,7 @@ static int set_choice(
 			memcpy(field, &choices[i], sizeof(choices[i]));
 			return 0;
 		}
-		(void)snprintf(
-			list + used, sizeof(list) - used, "%s%s", i ? ", " : "", choices[i]);
+		(void)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", choices[i]);
 	}
 	(void)wp_fail(err, WP_E_USAGE, 0, "\"%s\" is not one of its values", text);
 	wp_err_hint(err, "Values are %s.", list);
@@ -200,7 +198,8 @@ static int parse_letters(struct cursor *at, const char *word)
 		if (!opt)
 			return unknown_option(word, at->err);
 		if (opt->type != WP_OPT_FLAG)
-			return letter[1] ? set_value(at->command, opt, letter + 1, at->params, at->err)
+			return letter[1] ? set_value(at->command, opt, letter + 1, at->params,
+						   at->err)
 					 : take_argument(at, opt);
 		rc = set_value(at->command, opt, NULL, at->params, at->err);
 		if (rc)

@@ -28,12 +28,12 @@ static int parse_real(const char *name, const char *text, double above, double m
 	double value = strtod(text, &end);
 
 	if (!*text || *end || !isfinite(value))
-		return wp_fail(err, WP_E_USAGE, 0,
-			"option --%s: \"%s\" is not a number", name, text);
+		return wp_fail(
+			err, WP_E_USAGE, 0, "option --%s: \"%s\" is not a number", name, text);
 	if (value <= above || value > most)
 		return wp_fail(err, WP_E_USAGE, 0,
-			"option --%s: \"%s\" is out of range: above %g to %g is allowed", name, text,
-			above, most);
+			"option --%s: \"%s\" is out of range: above %g to %g is allowed", name,
+			text, above, most);
 	*out = value;
 	return 0;
 }
@@ -57,8 +57,8 @@ static int make_workload(const struct wp_os *os, const struct ramp_params *param
 	for (size_t i = 0; i < params->builtins.count; i++)
 		parts[options.part_count++].text = params->builtins.values[i];
 	for (size_t i = 0; i < params->files.count; i++)
-		parts[options.part_count++] = (struct wp_workload_part){
-			.is_file = true, .text = params->files.values[i] };
+		parts[options.part_count++] = (struct wp_workload_part){ .is_file = true,
+			.text = params->files.values[i] };
 	if (params->is_select_only)
 		parts[options.part_count++].text = "select-only";
 	if (params->is_simple_update)
@@ -107,7 +107,8 @@ static int settle_length(
 {
 	if (params->transactions && params->duration_ns)
 		return wp_fail(err, WP_E_USAGE, 0,
-			"specify either a number of transactions (-t) or a duration (-T), not both");
+			"specify either a number of transactions (-t) or a duration (-T), not "
+			"both");
 	loop->transactions = params->transactions;
 	loop->duration_ns = params->duration_ns;
 	if (params->is_like_2001 && !loop->duration_ns && !loop->transactions)
@@ -134,7 +135,7 @@ static int settle_tries(
 static int settle_log(
 	const struct ramp_params *params, struct wp_loop_options *loop, struct wp_err *err)
 {
-	const char *lonely = params->log_prefix	    ? "log-prefix"
+	const char *lonely = params->log_prefix      ? "log-prefix"
 			     : params->sampling_rate ? "sampling-rate"
 			     : params->aggregate_ns  ? "aggregate-interval"
 						     : NULL;
@@ -171,7 +172,7 @@ static void settle_maintenance(const struct ramp_params *params, struct wp_ramp_
 		wp_workload_has_builtin(out->workload) && wp_workload_writes(out->workload);
 
 	out->has_checkpoint = !params->is_no_checkpoint;
-	out->vacuum = params->is_vacuum_all			? WP_RAMP_VACUUM_ALL
+	out->vacuum = params->is_vacuum_all                ? WP_RAMP_VACUUM_ALL
 		      : has_small && !params->is_no_vacuum ? WP_RAMP_VACUUM_SMALL
 							   : WP_RAMP_VACUUM_NONE;
 }

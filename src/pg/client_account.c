@@ -73,9 +73,9 @@ static int64_t common_ns(const struct wp_loop *loop, int64_t index, int64_t from
 	thread = &loop->threads[index];
 	for (size_t i = 0; i < thread->gap_count; i++) {
 		const struct wp_loop_gap *gap = &thread->gaps[i];
-		int64_t common = common_ns(loop, index + 1,
-			gap->from_ns > from_ns ? gap->from_ns : from_ns,
-			gap->to_ns < to_ns ? gap->to_ns : to_ns);
+		int64_t common =
+			common_ns(loop, index + 1, gap->from_ns > from_ns ? gap->from_ns : from_ns,
+				gap->to_ns < to_ns ? gap->to_ns : to_ns);
 
 		longest = common > longest ? common : longest;
 	}

@@ -78,8 +78,7 @@ int wp_client_connect(struct wp_client *client, struct wp_err *err)
 	}
 	memset(client->prepared, 0,
 		thread->loop->workload->statement_total * sizeof(*client->prepared));
-	rc = wp_poller_add(
-		&thread->poller, PQsocket(client->connection), WP_POLL_READ, client);
+	rc = wp_poller_add(&thread->poller, PQsocket(client->connection), WP_POLL_READ, client);
 	if (rc < 0)
 		return wp_fail(err, WP_E_SYS, -rc, "could not watch the socket of client %" PRId64,
 			client->id);
@@ -96,8 +95,8 @@ static int finish(struct wp_client *client, bool *is_refused, struct wp_err *err
 {
 	const struct wp_os *os = client->thread->loop->os;
 	PGresult *result = NULL;
-	int rc = wp_pg_finish_command(os, client->connection,
-		wp_os_now_ns(os) + COMMAND_LIMIT_NS, &result, err);
+	int rc = wp_pg_finish_command(
+		os, client->connection, wp_os_now_ns(os) + COMMAND_LIMIT_NS, &result, err);
 	ExecStatusType status = PQresultStatus(result);
 
 	*is_refused = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
@@ -118,8 +117,8 @@ static int send_failed(const struct wp_client *client, struct wp_err *err)
 static int prepare(struct wp_client *client, const struct wp_workload_script *script,
 	const struct wp_command *command, bool *is_refused, struct wp_err *err)
 {
-	if (!PQsendPrepare(client->connection, script->names[command->statement], command->text, 0,
-		    NULL))
+	if (!PQsendPrepare(
+		    client->connection, script->names[command->statement], command->text, 0, NULL))
 		return send_failed(client, err);
 	return finish(client, is_refused, err);
 }
@@ -176,8 +175,8 @@ static bool starts_with_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 
-	return strncasecmp(text, word, length) == 0 &&
-	       !isalnum((unsigned char)text[length]) && text[length] != '_';
+	return strncasecmp(text, word, length) == 0 && !isalnum((unsigned char)text[length]) &&
+	       text[length] != '_';
 }
 
 /* Statements that would end the transaction around them, or cannot run in one. */
@@ -195,8 +194,8 @@ static bool is_transaction_control(const char *text)
 	return false;
 }
 
-static int exec_text(struct wp_client *client, const char *text, bool *is_refused,
-	struct wp_err *err)
+static int exec_text(
+	struct wp_client *client, const char *text, bool *is_refused, struct wp_err *err)
 {
 	if (!PQsendQuery(client->connection, text))
 		return send_failed(client, err);
@@ -255,8 +254,7 @@ int wp_client_publish(struct wp_client *client, struct wp_err *err)
 
 	if (PQserverVersion(client->connection) < 150000)
 		return 0;
-	rc = exec_text(
-		client, "SELECT pg_catalog.pg_stat_force_next_flush()", &is_refused, err);
+	rc = exec_text(client, "SELECT pg_catalog.pg_stat_force_next_flush()", &is_refused, err);
 	client->thread->own_commits += is_refused ? 0 : 1;
 	return rc;
 }
@@ -276,13 +274,13 @@ int wp_client_untimed(struct wp_client *client, struct wp_err *err)
 		rc = exec_text(client, "ROLLBACK", &is_refused, err);
 	/* Locks of the session's own would stay. */
 	if (!rc && !wp_workload_is_builtin_only(loop->workload)) {
-		rc = exec_text(client, "SELECT pg_catalog.pg_advisory_unlock_all()", &is_refused,
-			err);
+		rc = exec_text(
+			client, "SELECT pg_catalog.pg_advisory_unlock_all()", &is_refused, err);
 		client->thread->own_commits++;
 	}
 	client->script = NULL;
 	wp_vars_release(&client->vars);
 	return rc ? rc
-		  : wp_workload_vars(loop->workload, &client->vars, client->id,
-			    loop->options->seed, err);
+		  : wp_workload_vars(
+			    loop->workload, &client->vars, client->id, loop->options->seed, err);
 }

@@ -68,9 +68,9 @@ static void read_live(const struct wp_loop *loop, struct wp_loop_counts *sum, in
 		READ(latency_sum_ns);
 		READ(lag_sum_ns);
 #undef READ
-		sum->latency_square_sum += 1e6 * (double)atomic_load_explicit(
-						 &live->latency_square_sum_us2,
-						 memory_order_relaxed);
+		sum->latency_square_sum +=
+			1e6 * (double)atomic_load_explicit(
+				      &live->latency_square_sum_us2, memory_order_relaxed);
 		*last_done_ns = done_ns > *last_done_ns ? done_ns : *last_done_ns;
 	}
 }
@@ -214,8 +214,8 @@ static void fill_result(
 }
 
 /* A stop request is no failure of the server; the first error of a thread else, or a lost client. */
-static int settle(const struct wp_loop *loop, const struct wp_loop_result *result,
-	struct wp_err *err)
+static int settle(
+	const struct wp_loop *loop, const struct wp_loop_result *result, struct wp_err *err)
 {
 	const struct wp_err *worst = NULL;
 	int rc = 0;
@@ -268,8 +268,8 @@ int wp_loop_run(const struct wp_os *os, const struct wp_loop_options *options,
 	int rc = 0;
 
 	memset(result, 0, sizeof(*result));
-	loop.thread_count = options->threads < options->clients ? options->threads
-								 : options->clients;
+	loop.thread_count =
+		options->threads < options->clients ? options->threads : options->clients;
 	loop.threads = wp_xcalloc((size_t)loop.thread_count, sizeof(*loop.threads));
 	for (int64_t i = 0; !rc && i < loop.thread_count; i++) {
 		int64_t left = options->clients - first;

@@ -240,8 +240,7 @@ static void count_command(struct wp_client *client)
 	struct wp_loop_command *entry;
 	int64_t now_ns;
 
-	if (!thread->commands || !thread->is_measured ||
-		client->at >= client->script->script.count)
+	if (!thread->commands || !thread->is_measured || client->at >= client->script->script.count)
 		return;
 	now_ns = wp_thread_clock(thread);
 	entry = &thread->commands[client->script->first_command + client->at];
@@ -315,8 +314,9 @@ static int run_command(struct wp_client *client, bool *is_waiting, struct wp_err
 	default:
 		rc = wp_script_run_meta(&client->script->script, client->at, &env, &step, err);
 		if (rc)
-			wp_err_prefix(err, "client %" PRId64 " ended in script \"%s\": ",
-				client->id, client->script->script.name);
+			wp_err_prefix(err,
+				"client %" PRId64 " ended in script \"%s\": ", client->id,
+				client->script->script.name);
 		break;
 	}
 	if (rc || *is_waiting)
@@ -324,8 +324,8 @@ static int run_command(struct wp_client *client, bool *is_waiting, struct wp_err
 	count_command(client);
 	client->at = step.next;
 	if (command->kind == WP_COMMAND_SLEEP && step.sleep_ns > 0) {
-		wp_client_wait_until(
-			client, WP_CLIENT_SLEEPING, wp_thread_clock(client->thread) + step.sleep_ns);
+		wp_client_wait_until(client, WP_CLIENT_SLEEPING,
+			wp_thread_clock(client->thread) + step.sleep_ns);
 		*is_waiting = true;
 	}
 	return 0;

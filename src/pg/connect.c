@@ -122,8 +122,8 @@ static int lost(const PGconn *connection, struct wp_err *err)
 {
 	char message[512];
 
-	return wp_fail(err, WP_E_SERVER, 0, "%s",
-		wp_pg_message(connection, message, sizeof(message)));
+	return wp_fail(
+		err, WP_E_SERVER, 0, "%s", wp_pg_message(connection, message, sizeof(message)));
 }
 
 int wp_pg_flush(const struct wp_os *os, PGconn *connection, int64_t until_ns, struct wp_err *err)
@@ -131,8 +131,8 @@ int wp_pg_flush(const struct wp_os *os, PGconn *connection, int64_t until_ns, st
 	int pending;
 
 	while ((pending = PQflush(connection)) > 0) {
-		int ready = wait_slice(os, PQsocket(connection), WP_POLL_READ | WP_POLL_WRITE,
-			until_ns, err);
+		int ready = wait_slice(
+			os, PQsocket(connection), WP_POLL_READ | WP_POLL_WRITE, until_ns, err);
 
 		if (ready < 0)
 			return ready;

@@ -10,15 +10,15 @@ static char *cancel_statement(const struct wp_loop_thread *thread)
 {
 	size_t size = 128 + (size_t)thread->client_count * 24;
 	char *text = wp_xcalloc(1, size);
-	size_t used = (size_t)snprintf(text, size,
-		"SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.unnest('{");
+	size_t used = (size_t)snprintf(
+		text, size, "SELECT pg_catalog.pg_cancel_backend(pid) FROM pg_catalog.unnest('{");
 	bool is_first = true;
 
 	for (int64_t i = 0; i < thread->client_count; i++) {
 		const struct wp_client *client = &thread->clients[i];
 
-		if (!client->connection || (client->state != WP_CLIENT_WAITING &&
-						   client->state != WP_CLIENT_ROLLBACK))
+		if (!client->connection ||
+			(client->state != WP_CLIENT_WAITING && client->state != WP_CLIENT_ROLLBACK))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%d", is_first ? "" : ",",
 			PQbackendPID(client->connection));
@@ -41,7 +41,8 @@ void wp_thread_cancel_all(struct wp_loop_thread *thread, int64_t limit_ns)
 	PGresult *result = NULL;
 
 	/* Whatever fails here, the connections are closed next. */
-	if (text && wp_pg_connect(os, thread->loop->options->conn, until_ns, &connection, NULL) == 0 &&
+	if (text &&
+		wp_pg_connect(os, thread->loop->options->conn, until_ns, &connection, NULL) == 0 &&
 		PQsendQuery(connection, text))
 		(void)wp_pg_finish_command(os, connection, until_ns, &result, NULL);
 	PQclear(result);

@@ -45,11 +45,11 @@ struct wp_client {
 	enum wp_client_state state;
 	enum wp_failure failure;
 	bool is_watched;
-	bool is_writing; /* the socket is watched for writing too */
+	bool is_writing;  /* the socket is watched for writing too */
 	bool is_pipeline; /* libpq is in pipeline mode */
 	int pending_syncs;
 	const struct wp_workload_script *script;
-	size_t at; /* the command under way or next */
+	size_t at;      /* the command under way or next */
 	PGresult *held; /* of \gset, until its last result is known */
 	struct wp_vars vars;
 	struct wp_random random;       /* of the scripts' functions */
@@ -96,8 +96,8 @@ struct wp_loop_thread {
 	int64_t lag_max_ns;
 	struct wp_loop_command *commands;
 	int64_t *script_transactions;
-	int64_t now_ns; /* last reading of the clock */
-	int64_t check_ns; /* when to look at limits and flags again */
+	int64_t now_ns;      /* last reading of the clock */
+	int64_t check_ns;    /* when to look at limits and flags again */
 	int64_t deadline_ns; /* no transaction begins after it; INT64_MAX: none */
 	int64_t throttle_ns; /* the schedule's last turn */
 	int64_t last_answer_ns;
@@ -105,7 +105,7 @@ struct wp_loop_thread {
 	struct wp_loop_gap gaps[WP_LOOP_GAPS]; /* the longest */
 	size_t gap_count;
 	size_t gap_shortest;
-	bool is_measured; /* false while warming up */
+	bool is_measured;  /* false while warming up */
 	bool is_cancelled; /* the end of the time is enforced */
 	int64_t connect_ns, reconnect_ns, connections, own_commits;
 	int64_t start_ns, end_ns, cpu_ns;
@@ -133,8 +133,8 @@ struct wp_loop {
 /* ---- client_connect.c ---- */
 
 /* wp_client_init - variables and random state; wp_client_release - free, close. */
-int wp_client_init(struct wp_client *client, struct wp_loop_thread *thread, int64_t id,
-	struct wp_err *err);
+int wp_client_init(
+	struct wp_client *client, struct wp_loop_thread *thread, int64_t id, struct wp_err *err);
 void wp_client_release(struct wp_client *client);
 
 /* wp_client_connect - connect and watch the socket; 0, -WP_E_SERVER, -WP_E_STOPPED. */
@@ -178,8 +178,7 @@ void wp_client_wait_until(struct wp_client *client, enum wp_client_state state, 
 /* ---- client_send.c ---- */
 
 /* wp_client_send - the statement at client->at; 0, or -code when the client cannot go on. */
-int wp_client_send(
-	struct wp_client *client, const struct wp_command *command, struct wp_err *err);
+int wp_client_send(struct wp_client *client, const struct wp_command *command, struct wp_err *err);
 
 /* wp_client_send_text - a statement of ours under the simple protocol. */
 int wp_client_send_text(struct wp_client *client, const char *text, struct wp_err *err);

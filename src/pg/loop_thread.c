@@ -133,7 +133,8 @@ static int64_t wait_ns(const struct wp_loop_thread *thread)
 	return until_ns - thread->now_ns;
 }
 
-static void take_events(struct wp_loop_thread *thread, const struct wp_poll_event *events, int count)
+static void take_events(
+	struct wp_loop_thread *thread, const struct wp_poll_event *events, int count)
 {
 	for (int i = 0; i < count; i++) {
 		struct wp_client *client = events[i].owner;
@@ -242,8 +243,8 @@ static int open_log(struct wp_loop_thread *thread)
 
 	if (!options->log.prefix)
 		return 0;
-	thread->log = wp_tx_log_open(
-		thread->loop->os, &options->log, &form, thread->id, &thread->err);
+	thread->log =
+		wp_tx_log_open(thread->loop->os, &options->log, &form, thread->id, &thread->err);
 	return thread->log ? 0 : -(int)thread->err.code;
 }
 
@@ -273,8 +274,7 @@ static int connect_all(struct wp_loop_thread *thread)
 
 static bool may_go_on(const struct wp_loop_thread *thread)
 {
-	return !thread->rc &&
-	       !atomic_load_explicit(&thread->loop->abort, memory_order_relaxed);
+	return !thread->rc && !atomic_load_explicit(&thread->loop->abort, memory_order_relaxed);
 }
 
 /* Everybody has come this far; the main thread does its part, and all go on. */

@@ -72,8 +72,8 @@ int wp_counter_watch_read(
 {
 	static const char doing[] = "could not read the server's counters";
 	struct wp_rows rows;
-	int rc = wp_session_query(watch->session, "SELECT pg_catalog.pg_stat_clear_snapshot()", 0,
-		doing, NULL, err);
+	int rc = wp_session_query(
+		watch->session, "SELECT pg_catalog.pg_stat_clear_snapshot()", 0, doing, NULL, err);
 
 	if (!rc)
 		rc = wp_session_query(watch->session, watch->statement, 0, doing, &rows, err);
@@ -86,8 +86,8 @@ int wp_counter_watch_read(
 	return 0;
 }
 
-static int count_backends(struct wp_counter_watch *watch, const char *application, int64_t *count,
-	struct wp_err *err)
+static int count_backends(
+	struct wp_counter_watch *watch, const char *application, int64_t *count, struct wp_err *err)
 {
 	struct wp_rows rows;
 	char *statement = wp_xasprintf("SELECT pg_catalog.pg_stat_clear_snapshot(); "

@@ -22,8 +22,9 @@ static bool parse_stat(const char *text, struct process *out)
 	long long ticks[4];
 	long long parent;
 
-	if (!rest || sscanf(rest + 1, " %*c %lld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld "
-				      "%lld %lld",
+	if (!rest || sscanf(rest + 1,
+			     " %*c %lld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld "
+			     "%lld %lld",
 			     &parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5)
 		return false;
 	out->parent = parent;

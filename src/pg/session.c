@@ -117,9 +117,9 @@ static int finish(struct wp_session *session, int64_t limit_ns, const char *doin
 	if (!result || !is_good(result))
 		return refuse(session, doing, err);
 	if (rows)
-		*rows = (struct wp_rows){ .count = PQntuples(result),
-			.columns = PQnfields(result),
-			.result = result };
+		*rows = (struct wp_rows){
+			.count = PQntuples(result), .columns = PQnfields(result), .result = result
+		};
 	return 0;
 }
 

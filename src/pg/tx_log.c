@@ -76,9 +76,9 @@ size_t wp_tx_log_line(const struct wp_loop_log *options, const struct wp_tx_log_
 		(void)snprintf(latency, sizeof(latency), "skipped");
 	else if (entry->is_serialization || entry->is_deadlock)
 		(void)snprintf(latency, sizeof(latency), "%s",
-			!options->is_detailed      ? "failed"
+			!options->is_detailed     ? "failed"
 			: entry->is_serialization ? "serialization"
-						   : "deadlock");
+						  : "deadlock");
 	else
 		(void)snprintf(latency, sizeof(latency), "%.0f",
 			(double)entry->latency_ns / (double)WP_NS_PER_US);
@@ -154,8 +154,7 @@ static void aggregate(struct wp_tx_log *log, const struct wp_tx_entry *entry, in
 	wp_tx_sums_add(&log->sums, &log->form, entry);
 }
 
-void wp_tx_log_add(
-	struct wp_tx_log *log, const struct wp_tx_entry *entry, struct wp_random *random)
+void wp_tx_log_add(struct wp_tx_log *log, const struct wp_tx_entry *entry, struct wp_random *random)
 {
 	int64_t wall_ns = entry->now_ns + log->wall_offset_ns;
 
@@ -165,8 +164,8 @@ void wp_tx_log_add(
 		aggregate(log, entry, wall_ns);
 		return;
 	}
-	log->used += wp_tx_log_line(
-		&log->options, &log->form, entry, wall_ns, room(log), LINE_BYTES);
+	log->used +=
+		wp_tx_log_line(&log->options, &log->form, entry, wall_ns, room(log), LINE_BYTES);
 }
 
 int wp_tx_log_close(struct wp_tx_log *log, struct wp_err *err)
@@ -183,8 +182,8 @@ int wp_tx_log_close(struct wp_tx_log *log, struct wp_err *err)
 	if (!log->failure && closed < 0)
 		log->failure = -closed;
 	if (log->failure)
-		rc = wp_fail(err, WP_E_SYS, log->failure, "could not write log file \"%s\"",
-			log->path);
+		rc = wp_fail(
+			err, WP_E_SYS, log->failure, "could not write log file \"%s\"", log->path);
 	free(log->path);
 	free(log);
 	return rc;

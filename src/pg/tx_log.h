@@ -64,8 +64,8 @@ struct wp_tx_sums {
 	int64_t skipped, retried, retries, serialization_failures, deadlock_failures;
 };
 
-void wp_tx_sums_add(
-	struct wp_tx_sums *sums, const struct wp_tx_log_form *form, const struct wp_tx_entry *entry);
+void wp_tx_sums_add(struct wp_tx_sums *sums, const struct wp_tx_log_form *form,
+	const struct wp_tx_entry *entry);
 size_t wp_tx_sums_line(const struct wp_tx_sums *sums, char *out, size_t size);
 
 #endif

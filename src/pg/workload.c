@@ -134,8 +134,8 @@ static int check_whole(const struct wp_workload *workload, struct wp_err *err)
 		return wp_fail(
 			err, WP_E_USAGE, 0, "the sum of the scripts' weights must not be zero");
 	if (workload->is_pipelined && workload->protocol == WP_PROTOCOL_SIMPLE)
-		return wp_fail(err, WP_E_USAGE, 0,
-			"--pipeline cannot be used with the simple protocol");
+		return wp_fail(
+			err, WP_E_USAGE, 0, "--pipeline cannot be used with the simple protocol");
 	rc = wp_workload_vars(workload, &vars, 0, 0, err);
 	wp_vars_release(&vars);
 	return rc;

@@ -42,7 +42,8 @@ static const struct wp_column columns[] = {
 	{ "switch_p50_ns", "switch p50", "ns", WP_KIND_INT,
 		"Typical time that all commits stood still at a segment's end." },
 	{ "switch_max_ns", "switch max", "ns", WP_KIND_INT,
-		"Longest time that all commits stood still at a segment's end." },	{ "steady", "steady", "", WP_KIND_TEXT,
+		"Longest time that all commits stood still at a segment's end." },
+	{ "steady", "steady", "", WP_KIND_TEXT,
 		"Whether the last five rounds lie within 20 % and without a trend of 10 %." },
 };
 

@@ -36,8 +36,7 @@ static int checkpoint(struct wp_ramp_self *self, struct wp_session *session, str
 		return 0;
 	rc = wp_session_query(session, "CHECKPOINT", MAINTENANCE_LIMIT_NS,
 		"could not CHECKPOINT before the step", NULL, err);
-	if (rc != -WP_E_SERVER ||
-		strcmp(wp_session_sqlstate(session), INSUFFICIENT_PRIVILEGE) != 0)
+	if (rc != -WP_E_SERVER || strcmp(wp_session_sqlstate(session), INSUFFICIENT_PRIVILEGE) != 0)
 		return rc;
 	self->server->is_checkpoint_refused = true;
 	wp_run_tell(self->run, "warning",
@@ -136,9 +135,8 @@ static void add_counters(struct wp_ramp_self *self, const struct wp_loop_result 
 	else
 		self->server_cpu_ns += self->stopped.cpu_ns - self->connected.cpu_ns;
 	if (isfinite(commits))
-		self->surplus_commits +=
-			(int64_t)commits - result->own_commits - result->counts.transactions -
-			result->warmup_transactions;
+		self->surplus_commits += (int64_t)commits - result->own_commits -
+					 result->counts.transactions - result->warmup_transactions;
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */
@@ -163,8 +161,8 @@ static int run_loop(struct wp_ramp_self *self, struct wp_hist *hist, struct wp_l
 	return wp_loop_run(self->run->os, &loop, hist, result, err);
 }
 
-static int measure_round(struct wp_ramp_self *self, struct wp_hist *hist, struct wp_block *block,
-	struct wp_err *err)
+static int measure_round(
+	struct wp_ramp_self *self, struct wp_hist *hist, struct wp_block *block, struct wp_err *err)
 {
 	struct wp_loop_result result = { 0 };
 	struct wp_counters before;
@@ -194,8 +192,8 @@ static int measure_round(struct wp_ramp_self *self, struct wp_hist *hist, struct
 					 self->connected.values[WP_COUNTER_WAL_SYNCS]);
 		block->value = result.counts.transactions == 0 || result.lost_clients
 				       ? (double)NAN
-				       : (double)result.counts.transactions *
-						 (double)WP_NS_PER_S / (double)result.elapsed_ns;
+				       : (double)result.counts.transactions * (double)WP_NS_PER_S /
+						 (double)result.elapsed_ns;
 	}
 	wp_loop_result_release(&result);
 	return rc;
@@ -226,8 +224,7 @@ int wp_ramp_run_block(struct wp_measure *measure, int64_t least_ns, struct wp_hi
 
 	(void)least_ns; /* the loop's options say how long */
 	if (!rc)
-		rc = wp_counter_watch_open(
-			self->run->os, &self->server->conn, &self->watch, &own);
+		rc = wp_counter_watch_open(self->run->os, &self->server->conn, &self->watch, &own);
 	if (!rc)
 		rc = measure_round(self, hist, block, &own);
 	wp_counter_watch_close(self->watch);

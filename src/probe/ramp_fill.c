@@ -127,8 +127,7 @@ static void fill_wal(struct wp_row *row, const struct wp_ramp_self *self)
 	const char *absent = wp_counter_absent(server->facts.version_number, WP_COUNTER_WAL_SYNCS);
 	bool is_open = is_open_method(server);
 	const char *untimed = is_timed(server) ? NULL : "track_wal_io_timing is off";
-	double transactions =
-		(double)(self->counts.transactions + self->warmup_transactions);
+	double transactions = (double)(self->counts.transactions + self->warmup_transactions);
 	double syncs = self->sums[WP_COUNTER_WAL_SYNCS];
 	double writes = self->sums[WP_COUNTER_WAL_WRITES];
 
@@ -163,8 +162,8 @@ static void fill_cpu(struct wp_row *row, const struct wp_ramp_self *self)
 		wp_row_absent(row, "server_cpu_ns_per_transaction",
 			"the server's processes cannot be seen from here");
 	else
-		wp_row_int(row, "server_cpu_ns_per_transaction",
-			self->server_cpu_ns / transactions);
+		wp_row_int(
+			row, "server_cpu_ns_per_transaction", self->server_cpu_ns / transactions);
 }
 
 /* ---- the clients' part ----------------------------------------------------------------------- */
@@ -252,8 +251,7 @@ static void fill_row(struct wp_table *table, const struct wp_measure *measure)
 	char text[32];
 
 	wp_measure_fill_row(measure, row);
-	wp_row_int(row, "threads",
-		loop->threads < self->clients ? loop->threads : self->clients);
+	wp_row_int(row, "threads", loop->threads < self->clients ? loop->threads : self->clients);
 	(void)snprintf(text, sizeof(text), "%s%s", protocol,
 		wp_workload_is_pipelined(self->options->workload) ? " pipelined" : "");
 	wp_row_text(row, "protocol", text);
@@ -323,7 +321,7 @@ static void describe_step(const struct wp_measure *measure, struct wp_ramp_step 
 {
 	const struct wp_ramp_self *self = measure->self;
 	int64_t threads = self->options->loop.threads < self->clients ? self->options->loop.threads
-								       : self->clients;
+								      : self->clients;
 
 	memset(step, 0, sizeof(*step));
 	step->clients = self->clients;
@@ -332,9 +330,8 @@ static void describe_step(const struct wp_measure *measure, struct wp_ramp_step 
 	step->rounds = self->rounds;
 	step->elapsed_ns = self->rounds ? self->elapsed_ns / self->rounds : 0;
 	step->connect_ns = self->rounds ? self->connect_ns / self->rounds : 0;
-	step->client_cpu = self->elapsed_ns ? (double)self->cpu_ns /
-						      (double)(self->elapsed_ns * threads)
-					    : 0;
+	step->client_cpu =
+		self->elapsed_ns ? (double)self->cpu_ns / (double)(self->elapsed_ns * threads) : 0;
 	step->checkpoints = self->sums[WP_COUNTER_CHECKPOINTS];
 	step->idle_clients = self->idle_clients;
 }
@@ -407,8 +404,8 @@ static void compare(struct wp_run *run, const struct wp_measures *measures)
 
 void wp_ramp_fill(struct wp_run *run, const struct wp_measures *measures)
 {
-	struct wp_table *table = wp_result_table(run->result, "ramp", "Client ramp", ramp_columns,
-		WP_COUNT(ramp_columns));
+	struct wp_table *table = wp_result_table(
+		run->result, "ramp", "Client ramp", ramp_columns, WP_COUNT(ramp_columns));
 
 	for (size_t i = 0; i < measures->count; i++) {
 		fill_row(table, measures->items[i]);

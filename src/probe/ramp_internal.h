@@ -32,8 +32,8 @@ struct wp_ramp_self {
 	int64_t lost_clients;
 	/* the server's, summed; NaN once a round had none */
 	double sums[WP_COUNTER_COUNT];
-	double wal_bytes; /* between the ends of the clock, by LSN */
-	int64_t server_cpu_ns; /* -1: cannot be seen */
+	double wal_bytes;        /* between the ends of the clock, by LSN */
+	int64_t server_cpu_ns;   /* -1: cannot be seen */
 	int64_t surplus_commits; /* of the server beyond what is known of */
 	struct wp_loop_command *commands;
 	size_t command_count;

@@ -102,8 +102,7 @@ static void judge_connecting(struct wp_result *result, const char *target,
 	for (size_t i = 0; i < count; i++)
 		if (steps[i].connect_ns > 0 &&
 			(double)steps[i].connect_ns >
-				CONNECT_SHARE *
-					(double)(steps[i].elapsed_ns + steps[i].connect_ns))
+				CONNECT_SHARE * (double)(steps[i].elapsed_ns + steps[i].connect_ns))
 			mention(&about, steps[i].clients);
 	add(result, "ramp-connect", target, &about, "connecting takes little of a step",
 		"connecting took more than a fifth of the step: tps including connections says "
@@ -153,8 +152,7 @@ static void judge_knee(struct wp_result *result, const char *target,
 	(void)snprintf(text, sizeof(text),
 		"beyond %" PRId64 " client%s more bring nothing (5 %% at most)",
 		steps[knee].clients, steps[knee].clients == 1 ? "" : "s");
-	wp_result_add_check(
-		result, "ramp-knee", target, WP_CHECK_INFO, NULL, observed, text);
+	wp_result_add_check(result, "ramp-knee", target, WP_CHECK_INFO, NULL, observed, text);
 }
 
 void wp_ramp_judge(struct wp_result *result, const char *target, int64_t scale, bool needs_scale,

@@ -66,7 +66,8 @@ static void note_unlogged(
 
 		if (!persistence || strcmp(persistence, "u") != 0)
 			continue;
-		(void)snprintf(text, sizeof(text), "table %s is unlogged", wp_rows_text(rows, i, 0));
+		(void)snprintf(
+			text, sizeof(text), "table %s is unlogged", wp_rows_text(rows, i, 0));
 		set_unranked(server, text);
 		wp_result_add_check(run->result, "unlogged", server->target->label, WP_CHECK_INFO,
 			"tables that are logged", text,
@@ -80,8 +81,8 @@ static int read_tables(struct wp_run *run, struct wp_ramp_server *server,
 	struct wp_session *session, bool is_needed, struct wp_err *err)
 {
 	struct wp_rows rows;
-	int rc = wp_session_query(session, wp_sql_ramp_tables, 0,
-		"could not look for pgbench's tables", &rows, err);
+	int rc = wp_session_query(
+		session, wp_sql_ramp_tables, 0, "could not look for pgbench's tables", &rows, err);
 	int found = 0;
 
 	for (int i = 0; !rc && i < rows.count; i++) {
@@ -99,8 +100,7 @@ static int read_tables(struct wp_run *run, struct wp_ramp_server *server,
 	return rc;
 }
 
-static int read_scale(
-	struct wp_ramp_server *server, struct wp_session *session, struct wp_err *err)
+static int read_scale(struct wp_ramp_server *server, struct wp_session *session, struct wp_err *err)
 {
 	struct wp_rows rows;
 	int rc = wp_session_query(session, "SELECT pg_catalog.count(*) FROM pgbench_branches", 0,
@@ -145,8 +145,8 @@ static int64_t most_clients(const struct wp_ramp_options *options)
 }
 
 /* Before the first step, not in the middle of the last. */
-static int check_connections(const struct wp_ramp_options *options, struct wp_session *session,
-	struct wp_err *err)
+static int check_connections(
+	const struct wp_ramp_options *options, struct wp_session *session, struct wp_err *err)
 {
 	static const char statement[] =
 		"SELECT pg_catalog.current_setting('max_connections')::integer - CASE WHEN "
@@ -157,8 +157,8 @@ static int check_connections(const struct wp_ramp_options *options, struct wp_se
 	int64_t needed = most_clients(options) + 2; /* ours that watch and cancel */
 	struct wp_rows rows;
 	int64_t free_count;
-	int rc = wp_session_query(session, statement, 0,
-		"could not read how many connections are free", &rows, err);
+	int rc = wp_session_query(
+		session, statement, 0, "could not read how many connections are free", &rows, err);
 
 	if (rc || !wp_rows_int(&rows, 0, 0, &free_count) || free_count >= needed)
 		return rc;
@@ -213,15 +213,15 @@ static void add_step(struct wp_run *run, struct wp_ramp_server *server,
 	measure->os = run->os;
 }
 
-static void describe(struct wp_run *run, const struct wp_ramp_server *server,
-	const struct wp_session *session)
+static void describe(
+	struct wp_run *run, const struct wp_ramp_server *server, const struct wp_session *session)
 {
 	char place[256];
 
 	wp_result_add_environment(run->result, "server",
 		wp_session_place(session, place, sizeof(place)), server->target->label);
-	wp_result_add_environment(run->result, "transport", wp_session_transport(session),
-		server->target->label);
+	wp_result_add_environment(
+		run->result, "transport", wp_session_transport(session), server->target->label);
 	(void)snprintf(place, sizeof(place), "%" PRId64, server->scale);
 	wp_result_add_environment(run->result, "scale", place, server->target->label);
 }
