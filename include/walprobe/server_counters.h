@@ -58,12 +58,6 @@ int wp_counter_watch_settle(
 const char *wp_counter_absent(int version_number, enum wp_counter counter);
 
 /*
- * wp_session_facts - version and settings as wp_server_facts_read() gives them, from any host; the
- * directories only where they are shown.
- */
-int wp_session_facts(struct wp_session *session, struct wp_server_facts *out, struct wp_err *err);
-
-/*
  * wp_server_postmaster - process id of the postmaster of a session through a Unix socket, when it
  * can be seen in /proc; 0 otherwise.
  */

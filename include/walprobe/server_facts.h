@@ -8,7 +8,7 @@
 #ifndef WALPROBE_SERVER_FACTS_H
 #define WALPROBE_SERVER_FACTS_H
 
-#include "walprobe/os.h"
+#include "walprobe/session.h"
 
 struct wp_server_setting {
 	char *name;
@@ -33,7 +33,14 @@ struct wp_server_facts {
  * (its file systems cannot be measured from here), no right to see data_directory (a superuser or
  * a member of pg_read_all_settings has it).
  */
-int wp_server_facts_read(const char *conninfo, struct wp_server_facts *out, struct wp_err *err);
+int wp_server_facts_read(const struct wp_os *os, const char *conninfo, struct wp_server_facts *out,
+	struct wp_err *err);
+
+/*
+ * wp_session_facts - the same through a session that is open already, from any host; the
+ * directories only where the server shows them.
+ */
+int wp_session_facts(struct wp_session *session, struct wp_server_facts *out, struct wp_err *err);
 
 /* wp_server_setting - value of a setting that was read, or NULL when this version lacks it. */
 const char *wp_server_setting(const struct wp_server_facts *facts, const char *name);

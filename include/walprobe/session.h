@@ -42,6 +42,9 @@ const char *wp_session_version_text(const struct wp_session *session);
 /* wp_session_transport - "Unix socket", "TCP" or "TCP with TLS"; static storage. */
 const char *wp_session_transport(const struct wp_session *session);
 
+/* wp_session_is_this_host - true for a socket and for the loopback addresses. */
+bool wp_session_is_this_host(const struct wp_session *session);
+
 /* wp_session_place - "database "x" on socket "/run" port 5432", for messages; into out. */
 const char *wp_session_place(const struct wp_session *session, char *out, size_t size);
 

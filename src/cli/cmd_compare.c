@@ -99,7 +99,8 @@ static int read_server(struct comparison *comparison, struct wp_err *err)
 
 	if (!comparison->params->server)
 		return 0;
-	rc = wp_server_facts_read(comparison->params->server, &comparison->server, err);
+	rc = wp_server_facts_read(
+		comparison->run->os, comparison->params->server, &comparison->server, err);
 	if (rc)
 		return rc;
 	comparison->has_server = true;

@@ -4,39 +4,6 @@
 
 #include "sql_server_settings.h"
 
-#include <libpq-fe.h>
-
-/* libpq's messages end in a newline and may have several lines; ours is one. */
-static void one_line(char *text)
-{
-	size_t length = strlen(text);
-
-	while (length && text[length - 1] == '\n')
-		text[--length] = '\0';
-	for (; *text; text++)
-		if (*text == '\n')
-			*text = ' ';
-}
-
-static int server_fail(PGconn *connection, const char *doing, const char *hint, struct wp_err *err)
-{
-	char *message = wp_xstrdup(PQerrorMessage(connection));
-
-	one_line(message);
-	(void)wp_fail(err, WP_E_SERVER, 0, "%s: %s", doing, message);
-	wp_err_hint(err, "%s", hint);
-	free(message);
-	return -WP_E_SERVER;
-}
-
-static bool is_this_host(PGconn *connection)
-{
-	const char *host = PQhost(connection);
-
-	return !host || !*host || *host == '/' || *host == '@' || strcmp(host, "localhost") == 0 ||
-	       strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
-}
-
 static void add_setting(
 	struct wp_server_facts *facts, const char *name, const char *value, const char *source)
 {
@@ -50,65 +17,62 @@ static void add_setting(
 	setting->source = wp_xstrdup(source);
 }
 
-static int read_settings(PGconn *connection, struct wp_server_facts *facts, struct wp_err *err)
+int wp_session_facts(struct wp_session *session, struct wp_server_facts *out, struct wp_err *err)
 {
-	PGresult *rows = PQexec(connection, wp_sql_server_settings);
-	int rc = 0;
+	struct wp_rows rows;
+	const char *data;
+	int rc = wp_session_query(session, wp_sql_server_settings, 0,
+		"could not read the server's settings", &rows, err);
 
-	if (PQresultStatus(rows) != PGRES_TUPLES_OK)
-		rc = server_fail(connection, "could not read the server's settings",
-			"Any user may read pg_settings; look at the server's log.", err);
-	for (int i = 0; !rc && i < PQntuples(rows); i++)
-		add_setting(facts, PQgetvalue(rows, i, 0), PQgetvalue(rows, i, 1),
-			PQgetvalue(rows, i, 2));
-	PQclear(rows);
-	return rc;
+	if (rc)
+		return rc;
+	memset(out, 0, sizeof(*out));
+	out->version = wp_xstrdup(wp_session_version_text(session));
+	out->version_number = wp_session_version(session);
+	for (int i = 0; i < rows.count; i++)
+		add_setting(out, wp_rows_text(&rows, i, 0), wp_rows_text(&rows, i, 1),
+			wp_rows_text(&rows, i, 2));
+	data = wp_server_setting(out, "data_directory");
+	if (data) {
+		out->data_directory = wp_xstrdup(data);
+		out->wal_directory = wp_xasprintf(
+			"%s/%s", data, out->version_number >= 100000 ? "pg_wal" : "pg_xlog");
+	}
+	return 0;
 }
 
-static int settle_directories(struct wp_server_facts *facts, struct wp_err *err)
+static int check_place(
+	const struct wp_session *session, const struct wp_server_facts *facts, struct wp_err *err)
 {
-	const char *data = wp_server_setting(facts, "data_directory");
+	char place[256];
 
-	if (!data) {
+	if (!wp_session_is_this_host(session)) {
+		(void)wp_fail(err, WP_E_SERVER, 0, "%s is not on this host",
+			wp_session_place(session, place, sizeof(place)));
+		wp_err_hint(err, "Run walprobe on the server's own host.");
+		return -WP_E_SERVER;
+	}
+	if (!facts->wal_directory) {
 		(void)wp_fail(err, WP_E_SERVER, 0, "the server does not show its data_directory");
 		wp_err_hint(err, "Connect as a superuser or as a member of pg_read_all_settings.");
 		return -WP_E_SERVER;
 	}
-	facts->data_directory = wp_xstrdup(data);
-	facts->wal_directory =
-		wp_xasprintf("%s/%s", data, facts->version_number >= 100000 ? "pg_wal" : "pg_xlog");
 	return 0;
 }
 
-static int read_all(PGconn *connection, struct wp_server_facts *facts, struct wp_err *err)
+int wp_server_facts_read(const struct wp_os *os, const char *conninfo, struct wp_server_facts *out,
+	struct wp_err *err)
 {
-	int rc;
-
-	if (PQstatus(connection) != CONNECTION_OK)
-		return server_fail(connection, "could not connect to the server",
-			"Check host, port, user and database of --server, and that it runs.", err);
-	if (!is_this_host(connection)) {
-		(void)wp_fail(err, WP_E_SERVER, 0, "the server runs on \"%s\", not on this host",
-			PQhost(connection));
-		wp_err_hint(err, "Run walprobe on the server's own host.");
-		return -WP_E_SERVER;
-	}
-	facts->version = wp_xstrdup(PQparameterStatus(connection, "server_version"));
-	facts->version_number = PQserverVersion(connection);
-	rc = read_settings(connection, facts, err);
-	return rc ? rc : settle_directories(facts, err);
-}
-
-int wp_server_facts_read(const char *conninfo, struct wp_server_facts *out, struct wp_err *err)
-{
+	const struct wp_conn conn = { .dbname = conninfo };
 	struct wp_server_facts facts = { 0 };
-	const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout",
-		NULL };
-	const char *const values[] = { conninfo, "walprobe", "10", NULL };
-	PGconn *connection = PQconnectdbParams(keywords, values, 1);
-	int rc = read_all(connection, &facts, err);
+	struct wp_session *session = NULL;
+	int rc = wp_session_open(os, &conn, &session, err);
 
-	PQfinish(connection);
+	if (!rc)
+		rc = wp_session_facts(session, &facts, err);
+	if (!rc)
+		rc = check_place(session, &facts, err);
+	wp_session_close(session);
 	if (rc)
 		wp_server_facts_release(&facts);
 	else

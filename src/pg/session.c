@@ -65,6 +65,14 @@ const char *wp_session_transport(const struct wp_session *session)
 	return PQsslInUse(session->connection) ? "TCP with TLS" : "TCP";
 }
 
+bool wp_session_is_this_host(const struct wp_session *session)
+{
+	const char *host = PQhost(session->connection);
+
+	return is_socket(session->connection) || strcmp(host, "localhost") == 0 ||
+	       strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+}
+
 const char *wp_session_place(const struct wp_session *session, char *out, size_t size)
 {
 	const PGconn *connection = session->connection;
