@@ -19,10 +19,11 @@ enum wp_poll_interest {
 
 struct wp_poller {
 	int fd;              /* epoll descriptor; -1: not open */
+	int wake_fd;         /* eventfd */
 	bool is_millisecond; /* the kernel knows no finer timeout */
 };
 
-/* one socket that is ready */
+/* one socket that is ready; the wake-up has no owner */
 struct wp_poll_event {
 	void *owner;
 	unsigned ready; /* enum wp_poll_interest; errors and hangups count as both */
@@ -42,7 +43,15 @@ int wp_poller_change(struct wp_poller *poller, int socket, unsigned interest, vo
 void wp_poller_remove(struct wp_poller *poller, int socket);
 
 /*
- * wp_poller_wait - wait at most timeout_ns for a socket to be ready.
+ * wp_poller_wake - end a wait of another thread: it gets an event without an owner.
+ *
+ * A waiter without a timeout that is woken now and then costs less than a timer for every wait.
+ * Threads: yes.
+ */
+void wp_poller_wake(struct wp_poller *poller);
+
+/*
+ * wp_poller_wait - wait at most timeout_ns (-1: without an end) for a socket to be ready.
  *
  * events   WP_POLLER_BATCH of them
  * Returns: the number of events, 0 after the timeout or a signal, -errno otherwise.

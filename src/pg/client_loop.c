@@ -93,29 +93,37 @@ static void tell_progress(const struct wp_loop *loop, int64_t now_ns, int64_t *b
 	loop->options->progress(loop->options->ctx, &progress);
 }
 
-/* Waits for a thread; a measured part tells its progress meanwhile. */
-static void await_measured(struct wp_loop *loop)
+static void tick(struct wp_loop *loop, struct wp_loop_counts *before, int64_t *before_ns,
+	int64_t *next_ns)
 {
-	const struct wp_loop_options *options = loop->options;
-	struct wp_loop_counts before = { 0 };
+	int64_t every_ns = loop->options->progress_ns;
+	int64_t now_ns = wp_os_now_ns(loop->os);
+
+	for (int64_t i = 0; i < loop->thread_count; i++)
+		wp_poller_wake(&loop->threads[i].poller);
+	if (!every_ns || !loop->options->progress || now_ns < *next_ns)
+		return;
+	tell_progress(loop, now_ns, before_ns, before);
+	while (*next_ns <= now_ns)
+		*next_ns += every_ns;
+}
+
+/* Waits for all threads and wakes them meanwhile; a measured part tells its progress. */
+static void await_running(struct wp_loop *loop, bool is_measured)
+{
 	int64_t before_ns = loop->start_ns;
-	int64_t next_ns = loop->start_ns + options->progress_ns;
+	int64_t next_ns =
+		is_measured ? loop->start_ns + loop->options->progress_ns : INT64_MAX;
+	struct wp_loop_counts before = { 0 };
 
 	for (int64_t i = 0; i < loop->thread_count; i++) {
-		struct wp_sem *ready = &loop->threads[i].ready;
+		int64_t left_ns = next_ns - wp_os_now_ns(loop->os);
 
-		if (!options->progress_ns || !options->progress) {
-			wp_sem_wait(ready);
-			continue;
-		}
-		while (!wp_sem_wait_for(ready, next_ns - wp_os_now_ns(loop->os))) {
-			int64_t now_ns = wp_os_now_ns(loop->os);
-
-			if (now_ns < next_ns)
-				continue;
-			tell_progress(loop, now_ns, &before_ns, &before);
-			while (next_ns <= now_ns)
-				next_ns += options->progress_ns;
+		while (!wp_sem_wait_for(&loop->threads[i].ready,
+			loop->options->progress_ns && left_ns < WP_LOOP_TICK_NS ? left_ns
+										: WP_LOOP_TICK_NS)) {
+			tick(loop, &before, &before_ns, &next_ns);
+			left_ns = next_ns - wp_os_now_ns(loop->os);
 		}
 	}
 }
@@ -139,7 +147,7 @@ static void run_parts(struct wp_loop *loop)
 
 	await_all(loop); /* connected */
 	let_go(loop);
-	await_all(loop); /* warm */
+	await_running(loop, false); /* warm */
 	is_going = !atomic_load(&loop->abort);
 	if (is_going && options->begin)
 		options->begin(options->ctx);
@@ -147,7 +155,7 @@ static void run_parts(struct wp_loop *loop)
 	for (int64_t i = 0; i < loop->thread_count; i++)
 		atomic_store(&loop->threads[i].live.last_done_ns, loop->start_ns);
 	let_go(loop);
-	await_measured(loop);
+	await_running(loop, true);
 	if (is_going && options->end)
 		options->end(options->ctx);
 	let_go(loop);

@@ -72,6 +72,7 @@ struct wp_loop_live {
 	atomic_llong last_done_ns;
 };
 
+#define WP_LOOP_TICK_NS (100 * WP_NS_PER_MS)
 #define WP_LOOP_GAPS 64
 
 /* a time without a transaction done */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /*
- * What one thread does. Waits end at the next timer or after CHECK_NS, when the limits of time and
- * the flags are looked at:
+ * What one thread does. Waits end at the next timer or when the main thread wakes it, every
+ * WP_LOOP_TICK_NS, when the limits of time and the flags are looked at:
  *
  *   deadline         no transaction begins any more; those under way go on
  *   + GRACE_NS       what is still under way is cancelled, through a connection of its own
@@ -11,7 +11,7 @@
 #include "pg/tx_log.h"
 #include "walprobe/stop.h"
 
-#define CHECK_NS (100 * WP_NS_PER_MS)
+#define CHECK_NS (WP_LOOP_TICK_NS / 2)
 #define GRACE_NS WP_NS_PER_S
 #define STOP_GRACE_NS (300 * WP_NS_PER_MS)
 #define CANCEL_NS (500 * WP_NS_PER_MS)
@@ -124,13 +124,15 @@ static void run_timers(struct wp_loop_thread *thread)
 	}
 }
 
+/* The main thread wakes us now and then, so without a timer there is no end to the wait. */
 static int64_t wait_ns(const struct wp_loop_thread *thread)
 {
-	int64_t until_ns = wp_timer_heap_next_ns(&thread->timers);
+	int64_t left_ns;
 
-	if (until_ns > thread->check_ns)
-		until_ns = thread->check_ns;
-	return until_ns - thread->now_ns;
+	if (!thread->timers.count)
+		return -1;
+	left_ns = wp_timer_heap_next_ns(&thread->timers) - thread->now_ns;
+	return left_ns > 0 ? left_ns : 0;
 }
 
 static void take_events(
@@ -139,13 +141,16 @@ static void take_events(
 	for (int i = 0; i < count; i++) {
 		struct wp_client *client = events[i].owner;
 
+		if (!client) {
+			(void)wp_thread_clock(thread);
+			continue;
+		}
+		thread->last_answer_ns = thread->now_ns;
 		if ((events[i].ready & WP_POLL_WRITE) && client->is_writing)
 			wp_client_writable(client);
 		if (events[i].ready & WP_POLL_READ)
 			wp_client_readable(client);
 	}
-	if (count > 0)
-		thread->last_answer_ns = thread->now_ns;
 }
 
 static void begin_all(struct wp_loop_thread *thread)
