@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/commands.h"
-#include "cli/ramp_options.h"
+#include "cli/ramp_init.h"
 #include "walprobe/mem.h"
 #include "walprobe/units.h"
 
@@ -117,6 +117,18 @@ static int run_running(struct wp_run *run, const struct ramp_params *params,
 	return rc;
 }
 
+/* Options that only -i has are a mistake without it. */
+static int refuse_init_options(const struct ramp_params *params, struct wp_err *err)
+{
+	if (params->init_steps || params->is_replacing || params->has_foreign_keys ||
+		params->partitions || params->is_server_side || params->is_unlogged ||
+		params->fillfactor != 100)
+		return wp_fail(err, WP_E_USAGE, 0,
+			"some of the specified options can only be used in initialization (-i) "
+			"mode");
+	return 0;
+}
+
 static int execute(struct wp_run *run, const void *raw_params, const char *const *operands,
 	size_t operand_count, struct wp_err *err)
 {
@@ -129,7 +141,11 @@ static int execute(struct wp_run *run, const void *raw_params, const char *const
 		(void)wp_fail(err, WP_E_USAGE, 0, "targets cannot be combined with a server");
 		return -WP_E_USAGE;
 	}
-	rc = wp_ramp_options_settle(run, params, &options, err);
+	if (params->is_initialize)
+		return wp_ramp_init(run, params, err);
+	rc = refuse_init_options(params, err);
+	if (!rc)
+		rc = wp_ramp_options_settle(run, params, &options, err);
 	if (!rc) {
 		options.progress = params->progress_ns ? print_progress : NULL;
 		options.progress_ctx = &options;
