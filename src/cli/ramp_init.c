@@ -55,8 +55,8 @@ static void fill(struct wp_run *run, const struct wp_init_times *times)
 		{ "primary keys", times->primary_keys_ns },
 		{ "foreign keys", times->foreign_keys_ns },
 	};
-	struct wp_table *table = wp_result_table(run->result, "initialization",
-		"Tables were made", init_columns, WP_COUNT(init_columns));
+	struct wp_table *table = wp_result_table(run->result, "initialization", "Tables were made",
+		init_columns, WP_COUNT(init_columns));
 
 	for (size_t i = 0; i < WP_COUNT(rows); i++) {
 		struct wp_row *row;

@@ -39,9 +39,9 @@ int wp_poller_open(struct wp_poller *poller, struct wp_err *err)
 	if (poller->fd < 0)
 		return wp_fail(err, WP_E_SYS, errno, "could not wait for sockets with epoll");
 	poller->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	rc = poller->wake_fd < 0 ? -errno
-				 : control(poller, EPOLL_CTL_ADD, poller->wake_fd, WP_POLL_READ,
-					   NULL);
+	rc = poller->wake_fd < 0
+		     ? -errno
+		     : control(poller, EPOLL_CTL_ADD, poller->wake_fd, WP_POLL_READ, NULL);
 	if (rc < 0) {
 		wp_poller_close(poller);
 		return wp_fail(err, WP_E_SYS, -rc, "could not make an event descriptor");

@@ -93,8 +93,8 @@ static void tell_progress(const struct wp_loop *loop, int64_t now_ns, int64_t *b
 	loop->options->progress(loop->options->ctx, &progress);
 }
 
-static void tick(struct wp_loop *loop, struct wp_loop_counts *before, int64_t *before_ns,
-	int64_t *next_ns)
+static void tick(
+	struct wp_loop *loop, struct wp_loop_counts *before, int64_t *before_ns, int64_t *next_ns)
 {
 	int64_t every_ns = loop->options->progress_ns;
 	int64_t now_ns = wp_os_now_ns(loop->os);
@@ -112,16 +112,16 @@ static void tick(struct wp_loop *loop, struct wp_loop_counts *before, int64_t *b
 static void await_running(struct wp_loop *loop, bool is_measured)
 {
 	int64_t before_ns = loop->start_ns;
-	int64_t next_ns =
-		is_measured ? loop->start_ns + loop->options->progress_ns : INT64_MAX;
+	int64_t next_ns = is_measured ? loop->start_ns + loop->options->progress_ns : INT64_MAX;
 	struct wp_loop_counts before = { 0 };
 
 	for (int64_t i = 0; i < loop->thread_count; i++) {
 		int64_t left_ns = next_ns - wp_os_now_ns(loop->os);
 
 		while (!wp_sem_wait_for(&loop->threads[i].ready,
-			loop->options->progress_ns && left_ns < WP_LOOP_TICK_NS ? left_ns
-										: WP_LOOP_TICK_NS)) {
+			loop->options->progress_ns && left_ns < WP_LOOP_TICK_NS
+				? left_ns
+				: WP_LOOP_TICK_NS)) {
 			tick(loop, &before, &before_ns, &next_ns);
 			left_ns = next_ns - wp_os_now_ns(loop->os);
 		}

@@ -24,8 +24,7 @@ int wp_init_check(const char *steps, struct wp_err *err)
 	for (const char *step = steps; *step; step++) {
 		if (*step == ' ' || strchr(all_steps, *step))
 			continue;
-		(void)wp_fail(
-			err, WP_E_USAGE, 0, "unrecognized initialization step \"%c\"", *step);
+		(void)wp_fail(err, WP_E_USAGE, 0, "unrecognized initialization step \"%c\"", *step);
 		wp_err_hint(err, "Allowed step characters are \"%s\".", all_steps);
 		return -WP_E_USAGE;
 	}
@@ -79,12 +78,12 @@ static int drop(struct init *init, struct wp_err *err)
 		"pgbench_tellers");
 }
 
-static void storage(const struct wp_init_options *options, bool is_partitioned, char *out, size_t size)
+static void storage(
+	const struct wp_init_options *options, bool is_partitioned, char *out, size_t size)
 {
 	out[0] = '\0';
 	if (!is_partitioned)
-		(void)snprintf(
-			out, size, " WITH (fillfactor = %" PRId64 ")", options->fillfactor);
+		(void)snprintf(out, size, " WITH (fillfactor = %" PRId64 ")", options->fillfactor);
 }
 
 static int create_range(struct init *init, int64_t part, struct wp_err *err)
@@ -228,7 +227,8 @@ static int generate_here(struct init *init, struct wp_err *err)
 	int rc = empty(init, err);
 
 	if (!rc)
-		rc = copy_rows(init, "pgbench_branches", options->scale, is_frozen, branch_line, err);
+		rc = copy_rows(
+			init, "pgbench_branches", options->scale, is_frozen, branch_line, err);
 	if (!rc)
 		rc = copy_rows(init, "pgbench_tellers", options->scale * WP_INIT_TELLERS, is_frozen,
 			teller_line, err);
@@ -251,12 +251,14 @@ static int generate_there(struct init *init, struct wp_err *err)
 			scale);
 	if (!rc)
 		rc = run(init, doing, err,
-			"INSERT INTO pgbench_tellers (tid, bid, tbalance) SELECT tid, (tid - 1) / %d "
+			"INSERT INTO pgbench_tellers (tid, bid, tbalance) SELECT tid, (tid - 1) / "
+			"%d "
 			"+ 1, 0 FROM pg_catalog.generate_series(1, %" PRId64 ") AS tid",
 			WP_INIT_TELLERS, scale * WP_INIT_TELLERS);
 	if (!rc)
 		rc = run(init, doing, err,
-			"INSERT INTO pgbench_accounts (aid, bid, abalance, filler) SELECT aid, (aid - "
+			"INSERT INTO pgbench_accounts (aid, bid, abalance, filler) SELECT aid, "
+			"(aid - "
 			"1) / %d + 1, 0, '' FROM pg_catalog.generate_series(1, %" PRId64 ") AS aid",
 			WP_INIT_ACCOUNTS, scale * WP_INIT_ACCOUNTS);
 	return rc;
