@@ -95,8 +95,9 @@ static int finish(struct wp_client *client, bool *is_refused, struct wp_err *err
 {
 	const struct wp_os *os = client->thread->loop->os;
 	PGresult *result = NULL;
-	int rc = wp_pg_finish_command(
-		os, client->connection, wp_os_now_ns(os) + COMMAND_LIMIT_NS, &result, err);
+	int64_t limit_ns = client->thread->loop->options->stall_limit_ns;
+	int rc = wp_pg_finish_command(os, client->connection,
+		wp_os_now_ns(os) + (limit_ns ? limit_ns : COMMAND_LIMIT_NS), &result, err);
 	ExecStatusType status = PQresultStatus(result);
 
 	*is_refused = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;

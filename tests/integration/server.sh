@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: PostgreSQL
 #
 # server.sh - compare beside the pg_wal of a running server: its place, its settings, what to change.
@@ -7,12 +7,11 @@
 # shellcheck source=tests/tools/server.sh
 . "$(dirname "$0")/../tools/server.sh"
 need_command jq
-need_server
-trap server_gone EXIT
+trap remove_server EXIT
 trap 'exit 130' INT TERM HUP
-server_init
-server_start -c wal_sync_method=open_sync
-conninfo="host=$server user=postgres dbname=postgres"
+start_server autovacuum=off wal_sync_method=open_sync
+server=$PG_ROOT
+conninfo="host=$server port=$PGPORT user=postgres dbname=postgres"
 quick="--rounds=6 --time=20ms --warmup=0s"
 mkdir candidate
 
@@ -40,14 +39,14 @@ expect_status 3 "$WALPROBE" sync --method=fdatasync --rounds=1 "$server/data/pg_
 expect_text err '--force'
 
 # A server that does not wait for its disk fails the check.
-server_stop
-server_start -c fsync=off
+stop_server fast
+start_server fsync=off
 # shellcheck disable=SC2086 # a list of words
 expect_status 1 "$WALPROBE" compare $quick --server "$conninfo" candidate
 expect_text out 'FAIL +server-settings'
 
 # No server: one message, and what to do.
-server_stop
+stop_server fast
 expect_status 3 "$WALPROBE" compare --server "$conninfo" candidate
 expect_one_error
 expect_text err 'could not connect'

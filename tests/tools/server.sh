@@ -1,72 +1,43 @@
-# shellcheck shell=sh
+#!/bin/bash
 # SPDX-License-Identifier: PostgreSQL
-#
-# server.sh - a real PostgreSQL for a test: own directory, own socket, gone at the end. Sourced after
-# tests/integration/lib.sh.
-#
-#   need_server          skips with the reason where there is no server to run; sets bin
-#   server_init          makes a cluster in $server (socket and logs lie there too)
-#   server_start [-c NAME=VALUE]...
-#   server_stop [MODE]   fast by default
-#   server_sql SQL...    prints what the statements give
-#
-# In a trap: server_gone.
+# A throwaway server for tests that source lib.sh first: start_server, stop_server; PG* point to it.
+# Skips the test where there is no PostgreSQL.
 
-need_server() {
-	bin=
-	for dir in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -t/ -k5 -n -r); do
-		[ -n "$bin" ] || [ ! -x "$dir/initdb" ] || bin=$dir
-	done
-	[ -n "$bin" ] || skip "no server of PostgreSQL is installed"
-	server_user=$(id -un)
-	if [ "$(id -u)" -eq 0 ]; then
-		id postgres >/dev/null 2>&1 || skip "root may not run a server, and there is no user postgres"
-		need_command setpriv
-		server_user=postgres
-	fi
+PG_BIN=${PG_BIN:-$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)}
+[ -x "$PG_BIN/initdb" ] && [ -x "$PG_BIN/pgbench" ] || skip "no PostgreSQL server in /usr/lib/postgresql"
+PG_AS=()
+if [ "$(id -u)" = 0 ]; then
+	id postgres >/dev/null 2>&1 || skip "no user postgres to run a server"
+	PG_AS=(runuser -u postgres --)
+fi
+PG_ROOT=$(mktemp -d /tmp/wp-server-XXXXXX)
+[ "$(id -u)" != 0 ] || chown postgres "$PG_ROOT"
+
+# shellcheck disable=SC2120 # callers may name a mode
+stop_server() { # [mode]
+	[ -d "$PG_ROOT/data" ] || return 0
+	(cd / && "${PG_AS[@]}" "$PG_BIN/pg_ctl" -D "$PG_ROOT/data" -m "${1:-immediate}" -w stop) >/dev/null 2>&1
 }
 
-as_server_user() {
-	if [ "$server_user" = "$(id -un)" ]; then
-		env -i LC_ALL=C HOME=/ PATH="$bin:$PATH" "$@"
-	else
-		setpriv --reuid="$server_user" --regid="$(id -g "$server_user")" --init-groups \
-			env -i LC_ALL=C HOME=/ PATH="$bin:$PATH" "$@"
-	fi
+remove_server() {
+	stop_server
+	rm -rf "$PG_ROOT"
 }
 
-server_init() {
-	# Not in TMPDIR: the server's user may not search it, and a socket's path must be short.
-	server=$(mktemp -d /tmp/wp-test-server.XXXXXX) || fail "no directory for the server"
-	chmod 755 "$server"
-	[ "$server_user" = "$(id -un)" ] || chown "$server_user" "$server"
-	(cd / && as_server_user "$bin/initdb" -D "$server/data" -A trust -U postgres --no-sync) >initdb.log 2>&1 ||
-		fail "initdb: $(cat initdb.log)"
-	cat >>"$server/data/postgresql.conf" <<END
-listen_addresses = ''
-unix_socket_directories = '$server'
-autovacuum = off
-END
+start_server() { # [setting...]
+	local settings=
+	for setting in "$@"; do settings="$settings -c $setting"; done
+	[ -d "$PG_ROOT/data" ] ||
+		(cd / && "${PG_AS[@]}" "$PG_BIN/initdb" -D "$PG_ROOT/data" -A trust -U postgres) >"$PG_ROOT/initdb.log" 2>&1 ||
+		fail "initdb: $(cat "$PG_ROOT/initdb.log")"
+	(cd / && "${PG_AS[@]}" "$PG_BIN/pg_ctl" -D "$PG_ROOT/data" -w -l "$PG_ROOT/log" \
+		-o "-k $PG_ROOT -c listen_addresses= -c port=5497 -c max_connections=60 $settings" start) >/dev/null ||
+		fail "the server does not start: $(tail -5 "$PG_ROOT/log")"
 }
 
-server_start() {
-	(cd / && as_server_user "$bin/pg_ctl" -D "$server/data" -l "$server/log" -w -t 60 -o "$*" start) >pg_ctl.log 2>&1 ||
-		fail "the server does not start: $(tail -n 5 "$server/log" 2>/dev/null) $(cat pg_ctl.log)"
-}
+export PGHOST=$PG_ROOT PGPORT=5497 PGUSER=postgres PGDATABASE=postgres
+unset PGSERVICE PGPASSWORD PGOPTIONS PGAPPNAME
 
-server_stop() {
-	(cd / && as_server_user "$bin/pg_ctl" -D "$server/data" -w -m "${1:-fast}" stop) >/dev/null 2>&1
-}
-
-server_sql() {
-	for sql in "$@"; do
-		"$bin/psql" -h "$server" -U postgres -d postgres -qAtX -v ON_ERROR_STOP=1 -c "$sql" 2>psql.err ||
-			fail "psql: $(cat psql.err)"
-	done
-}
-
-server_gone() {
-	[ -n "${server:-}" ] || return 0
-	[ ! -f "$server/data/postmaster.pid" ] || server_stop immediate
-	rm -rf "$server"
+sql() { # statement: its rows, unaligned
+	"$PG_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -c "$1"
 }
