@@ -26,6 +26,8 @@ dies_in() {
 		cat err >&2
 		fail "$1: exit status $status instead of 3"
 	}
+	# The directory on a dead disk cannot be removed any more, and walprobe may have to say so.
+	sed -i '/^walprobe: [a-z]*: could not remove directory /d' err
 	expect_one_error
 	expect_text err '^walprobe: error: .*(dying|Input/output error|Read-only file system)'
 	"$rig" down dying
