@@ -68,6 +68,7 @@ struct wp_loop_options {
 	int64_t warmup_ns;    /* real, committed transactions before the clock; 0: none */
 	bool has_untimed;     /* each script once on every connection, rolled back, not counted */
 	bool is_reconnecting; /* a connection for every transaction */
+	bool has_wal_timing;  /* set track_wal_io_timing, where the role may */
 	bool is_keep_going;   /* a lost client does not end the step */
 	bool is_detailed;     /* per statement */
 	double rate_per_s;    /* 0: as fast as it goes */
@@ -89,6 +90,16 @@ struct wp_loop_command {
 	int64_t count;
 	int64_t sum_ns;
 	int64_t failures;
+	int64_t retries; /* failures after which the transaction was tried again */
+};
+
+/* of one script, over all clients */
+struct wp_loop_script {
+	int64_t transactions;
+	int64_t serialization_failures;
+	int64_t deadlock_failures;
+	int64_t latency_sum_ns;
+	double latency_square_sum;
 };
 
 struct wp_loop_result {
@@ -106,10 +117,11 @@ struct wp_loop_result {
 	int64_t lost_clients;
 	int64_t idle_clients; /* that did not finish a single transaction */
 	int64_t own_commits;  /* that connecting, preparing and warming up added to the server's */
+	bool is_wal_timed;    /* the clients' backends timed their writes and syncs of the log */
 	struct wp_err loss;   /* of the first client that was lost */
 	struct wp_loop_command *commands; /* of all scripts in order; NULL without is_detailed */
 	size_t command_count;
-	int64_t *script_transactions; /* done, by script */
+	struct wp_loop_script *scripts;
 	size_t script_count;
 };
 

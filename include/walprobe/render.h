@@ -24,6 +24,8 @@ wp_render_fn wp_render_text; /* at most 100 columns */
 wp_render_fn wp_render_json; /* the full document, round trip exact */
 wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a heading, the rows */
 
+wp_render_fn wp_render_pgbench; /* steps of a ramp as pgbench 18 prints runs; nothing else */
+
 /* wp_renderer - the renderer with this --format name, or NULL. */
 wp_render_fn *wp_renderer(const char *format);
 

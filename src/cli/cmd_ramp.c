@@ -155,6 +155,8 @@ static int execute(struct wp_run *run, const void *raw_params, const char *const
 	return rc;
 }
 
+static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
+
 const struct wp_command wp_cmd_ramp = {
 	.name = "ramp",
 	.operands = "[TARGET...]",
@@ -164,6 +166,7 @@ const struct wp_command wp_cmd_ramp = {
 		    "  walprobe ramp -c 1-8 -T 30 -d mydb\n"
 		    "  walprobe ramp -c 1,8,64 -S -M simple -h /run/postgresql -d mydb\n",
 	.tables = wp_ramp_tables,
+	.formats = formats,
 	.params_size = sizeof(struct ramp_params),
 	.operands_minimum = 0,
 	.operands_maximum = 1000,

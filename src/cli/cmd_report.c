@@ -35,6 +35,8 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 
 static const struct wp_opt *const tables[] = { wp_output_opts, NULL };
 
+static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
+
 const struct wp_command wp_cmd_report = {
 	.name = "report",
 	.operands = "FILE",
@@ -44,6 +46,7 @@ const struct wp_command wp_cmd_report = {
 		    "  walprobe report --format csv -o monday.csv monday.json\n"
 		    "  ssh db1 walprobe compare --format json /a /b | walprobe report -\n",
 	.tables = tables,
+	.formats = formats,
 	.params_size = sizeof(struct report_params),
 	.operands_minimum = 1,
 	/* More are refused by the command itself, which says what it takes. */

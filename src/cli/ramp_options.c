@@ -200,6 +200,16 @@ static void record(
 		params->common.rounds ? "option" : "default");
 }
 
+/* Who reads pgbench's output counts on one run of a step. */
+static int64_t rounds_of(const struct ramp_params *params, const struct wp_loop_options *loop)
+{
+	if (params->common.rounds)
+		return params->common.rounds;
+	if (strcmp(params->common.format, "pgbench") == 0)
+		return 1;
+	return loop->transactions ? ROUNDS_BY_COUNT : ROUNDS_BY_TIME;
+}
+
 int wp_ramp_options_settle(struct wp_run *run, const struct ramp_params *params,
 	struct wp_ramp_options *out, struct wp_err *err)
 {
@@ -223,14 +233,13 @@ int wp_ramp_options_settle(struct wp_run *run, const struct ramp_params *params,
 	loop->has_untimed = !params->is_no_untimed && !params->is_like_2001;
 	loop->is_reconnecting = params->is_reconnecting;
 	loop->is_keep_going = params->is_keep_going;
+	loop->has_wal_timing = true;
 	loop->is_detailed = params->is_detailed;
 	loop->stall_limit_ns = params->stall_limit_ns;
 	loop->seed = (uint64_t)params->random_seed;
 	loop->progress_ns = params->progress_ns;
 	settle_maintenance(params, out);
-	run->rounds = params->common.rounds ? params->common.rounds
-		      : loop->transactions  ? ROUNDS_BY_COUNT
-					    : ROUNDS_BY_TIME;
+	run->rounds = rounds_of(params, loop);
 	run->time_ns = loop->transactions ? WP_NS_PER_S : loop->duration_ns;
 	run->warmup_ns = 0; /* every round warms up by itself */
 	record(run, params, out);

@@ -54,7 +54,8 @@ static const struct wp_opt step_opts[] = {
 	{ "time", 'T', WP_OPT_DURATION_S, "DURATION", F(duration_ns), NULL, WP_NS_PER_MS, DAY_NS,
 		NULL, "length of a round (default 5s without -t)" },
 	{ "rounds", 0, WP_OPT_INT, "NUM", F(common.rounds), NULL, 1, 10000, NULL,
-		"rounds of every step, interleaved (default 10 with -t, else 3)" },
+		"rounds of every step, interleaved (default 10 with -t, 1 with --format=pgbench, "
+		"else 3)" },
 	{ "warmup", 0, WP_OPT_DURATION, "DURATION", F(common.warmup_ns), "0s", 0, DAY_NS, NULL,
 		"unmeasured transactions before each round" },
 	FLAG("no-untimed", 0, is_no_untimed,

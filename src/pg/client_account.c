@@ -99,10 +99,18 @@ static void account_retries(struct wp_client *client)
 	}
 }
 
+static struct wp_loop_script *script_of(const struct wp_client *client)
+{
+	struct wp_loop_thread *thread = client->thread;
+
+	return &thread->scripts[client->script - thread->loop->workload->scripts];
+}
+
 static void account_done(struct wp_client *client, int64_t now_ns)
 {
 	struct wp_loop_thread *thread = client->thread;
 	struct wp_loop_counts *counts = &thread->counts;
+	struct wp_loop_script *script = script_of(client);
 	int64_t latency_ns = now_ns - client->scheduled_ns;
 	int64_t lag_ns = client->begin_ns - client->scheduled_ns;
 	int64_t limit_ns = thread->loop->options->latency_limit_ns;
@@ -113,7 +121,9 @@ static void account_done(struct wp_client *client, int64_t now_ns)
 	counts->lag_sum_ns += lag_ns;
 	thread->lag_max_ns = lag_ns > thread->lag_max_ns ? lag_ns : thread->lag_max_ns;
 	counts->late += limit_ns && latency_ns > limit_ns ? 1 : 0;
-	thread->script_transactions[client->script - thread->loop->workload->scripts]++;
+	script->transactions++;
+	script->latency_sum_ns += latency_ns;
+	script->latency_square_sum += (double)latency_ns * (double)latency_ns;
 	wp_hist_record(&thread->hist, latency_ns);
 	wp_thread_note_gap(thread, now_ns);
 	client->completed++;
@@ -157,12 +167,15 @@ void wp_client_account(struct wp_client *client, int64_t now_ns)
 		thread->cut++;
 		return;
 	}
-	if (client->failure == WP_FAILURE_NONE)
+	if (client->failure == WP_FAILURE_NONE) {
 		account_done(client, now_ns);
-	else if (client->failure == WP_FAILURE_SERIALIZATION)
+	} else if (client->failure == WP_FAILURE_SERIALIZATION) {
 		thread->counts.serialization_failures++;
-	else
+		script_of(client)->serialization_failures++;
+	} else {
 		thread->counts.deadlock_failures++;
+		script_of(client)->deadlock_failures++;
+	}
 	account_retries(client);
 	log_transaction(client, now_ns, false);
 	client->done++;

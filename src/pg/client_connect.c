@@ -248,6 +248,19 @@ static int untimed_script(struct wp_client *client, struct wp_err *err)
 	return rc;
 }
 
+int wp_client_time_wal(struct wp_client *client, struct wp_err *err)
+{
+	bool is_refused = false;
+	int rc = 0;
+
+	if (PQserverVersion(client->connection) < 140000)
+		return 0;
+	rc = exec_text(client, "SET track_wal_io_timing = on", &is_refused, err);
+	client->thread->own_commits += is_refused ? 0 : 1;
+	client->thread->timed_clients += is_refused ? 0 : 1;
+	return rc;
+}
+
 int wp_client_publish(struct wp_client *client, struct wp_err *err)
 {
 	bool is_refused = false;

@@ -15,8 +15,7 @@ static int init_thread(struct wp_loop *loop, int64_t index, int64_t first_client
 	thread->poller.fd = -1;
 	thread->client_count = client_count;
 	thread->clients = wp_xcalloc((size_t)client_count, sizeof(*thread->clients));
-	thread->script_transactions =
-		wp_xcalloc(loop->workload->count, sizeof(*thread->script_transactions));
+	thread->scripts = wp_xcalloc(loop->workload->count, sizeof(*thread->scripts));
 	if (loop->options->is_detailed)
 		thread->commands =
 			wp_xcalloc(loop->workload->command_total, sizeof(*thread->commands));
@@ -44,7 +43,7 @@ static void release_thread(struct wp_loop_thread *thread)
 	wp_sem_release(&thread->go);
 	free(thread->clients);
 	free(thread->commands);
-	free(thread->script_transactions);
+	free(thread->scripts);
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -170,9 +169,22 @@ static void add_commands(struct wp_loop_result *result, const struct wp_loop_thr
 		result->commands[i].count += thread->commands[i].count;
 		result->commands[i].sum_ns += thread->commands[i].sum_ns;
 		result->commands[i].failures += thread->commands[i].failures;
+		result->commands[i].retries += thread->commands[i].retries;
 	}
-	for (size_t i = 0; i < result->script_count; i++)
-		result->script_transactions[i] += thread->script_transactions[i];
+}
+
+static void add_scripts(struct wp_loop_result *result, const struct wp_loop_thread *thread)
+{
+	for (size_t i = 0; i < result->script_count; i++) {
+		struct wp_loop_script *into = &result->scripts[i];
+		const struct wp_loop_script *from = &thread->scripts[i];
+
+		into->transactions += from->transactions;
+		into->serialization_failures += from->serialization_failures;
+		into->deadlock_failures += from->deadlock_failures;
+		into->latency_sum_ns += from->latency_sum_ns;
+		into->latency_square_sum += from->latency_square_sum;
+	}
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -199,6 +211,7 @@ static void add_thread(struct wp_loop_result *result, const struct wp_loop *loop
 	if (thread->lost_clients && result->loss.code == WP_OK)
 		result->loss = thread->err;
 	add_commands(result, thread);
+	add_scripts(result, thread);
 	wp_hist_merge(latency, &thread->hist);
 }
 
@@ -208,14 +221,17 @@ static void fill_result(
 	const struct wp_loop_options *options = loop->options;
 
 	result->script_count = loop->workload->count;
-	result->script_transactions =
-		wp_xcalloc(result->script_count, sizeof(*result->script_transactions));
+	result->scripts = wp_xcalloc(result->script_count, sizeof(*result->scripts));
 	if (options->is_detailed) {
 		result->command_count = loop->workload->command_total;
 		result->commands = wp_xcalloc(result->command_count, sizeof(*result->commands));
 	}
 	for (int64_t i = 0; i < loop->thread_count; i++)
 		add_thread(result, loop, &loop->threads[i], latency);
+	result->is_wal_timed = true;
+	for (int64_t i = 0; i < loop->thread_count; i++)
+		if (loop->threads[i].timed_clients < loop->threads[i].client_count)
+			result->is_wal_timed = false;
 	if (!options->transactions && result->elapsed_ns > options->duration_ns)
 		result->overrun_ns = result->elapsed_ns - options->duration_ns;
 	result->stall_ns = wp_loop_longest_gap(loop);
@@ -304,6 +320,6 @@ int wp_loop_run(const struct wp_os *os, const struct wp_loop_options *options,
 void wp_loop_result_release(struct wp_loop_result *result)
 {
 	free(result->commands);
-	free(result->script_transactions);
+	free(result->scripts);
 	memset(result, 0, sizeof(*result));
 }

@@ -205,18 +205,30 @@ static int end_transaction(struct wp_client *client, struct wp_err *err)
 	return 0;
 }
 
+/* What was counted as a failure of the command is none yet. */
+static void count_retry(struct wp_client *client)
+{
+	struct wp_loop_thread *thread = client->thread;
+	struct wp_loop_command *entry;
+
+	if (!thread->commands || !thread->is_measured || client->at >= client->script->script.count)
+		return;
+	entry = &thread->commands[client->script->first_command + client->at];
+	entry->failures--;
+	entry->retries++;
+}
+
 /* The failed try is rolled back: once more with the same random numbers, or given up. */
 static int settle_failure(struct wp_client *client, struct wp_err *err)
 {
-	int rc = 0;
-
 	(void)wp_thread_clock(client->thread);
 	if (!can_retry(client))
 		return end_transaction(client, err);
+	count_retry(client);
 	client->tries++;
 	client->random = client->random_begin;
 	begin_script(client);
-	return rc;
+	return 0;
 }
 
 /* After a failure that can be tried again: the pipeline is over, the transaction must be too. */

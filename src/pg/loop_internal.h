@@ -96,7 +96,7 @@ struct wp_loop_thread {
 	int64_t cut;
 	int64_t lag_max_ns;
 	struct wp_loop_command *commands;
-	int64_t *script_transactions;
+	struct wp_loop_script *scripts;
 	int64_t now_ns;      /* last reading of the clock */
 	int64_t check_ns;    /* when to look at limits and flags again */
 	int64_t deadline_ns; /* no transaction begins after it; INT64_MAX: none */
@@ -111,6 +111,7 @@ struct wp_loop_thread {
 	int64_t connect_ns, reconnect_ns, connections, own_commits;
 	int64_t start_ns, end_ns, cpu_ns;
 	int64_t warmup_transactions;
+	int64_t timed_clients; /* whose backends time their writes of the log */
 	int64_t lost_clients;
 	struct wp_tx_log *log;
 	struct wp_loop_live live;
@@ -154,6 +155,9 @@ int wp_client_prepare(
 
 /* wp_client_untimed - every script's statements once, within a transaction that is rolled back. */
 int wp_client_untimed(struct wp_client *client, struct wp_err *err);
+
+/* wp_client_time_wal - track_wal_io_timing on, where the role may set it. */
+int wp_client_time_wal(struct wp_client *client, struct wp_err *err);
 
 /* wp_client_publish - have the backend publish what it counted until now, where a version can. */
 int wp_client_publish(struct wp_client *client, struct wp_err *err);

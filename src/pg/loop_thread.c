@@ -268,7 +268,10 @@ static int connect_all(struct wp_loop_thread *thread)
 	for (int64_t i = 0; !rc && i < thread->client_count; i++) {
 		if (atomic_load_explicit(&loop->abort, memory_order_relaxed))
 			break;
-		rc = wp_client_prepare_all(&thread->clients[i], &thread->err);
+		if (loop->options->has_wal_timing)
+			rc = wp_client_time_wal(&thread->clients[i], &thread->err);
+		if (!rc)
+			rc = wp_client_prepare_all(&thread->clients[i], &thread->err);
 		if (!rc && loop->options->has_untimed)
 			rc = wp_client_untimed(&thread->clients[i], &thread->err);
 		if (!rc)

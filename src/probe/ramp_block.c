@@ -97,11 +97,25 @@ static void add_commands(struct wp_ramp_self *self, const struct wp_loop_result 
 		self->commands[i].count += result->commands[i].count;
 		self->commands[i].sum_ns += result->commands[i].sum_ns;
 		self->commands[i].failures += result->commands[i].failures;
+		self->commands[i].retries += result->commands[i].retries;
+	}
+}
+
+static void add_scripts(struct wp_ramp_self *self, const struct wp_loop_result *result)
+{
+	for (size_t i = 0; i < result->script_count; i++) {
+		self->scripts[i].transactions += result->scripts[i].transactions;
+		self->scripts[i].serialization_failures +=
+			result->scripts[i].serialization_failures;
+		self->scripts[i].deadlock_failures += result->scripts[i].deadlock_failures;
+		self->scripts[i].latency_sum_ns += result->scripts[i].latency_sum_ns;
+		self->scripts[i].latency_square_sum += result->scripts[i].latency_square_sum;
 	}
 }
 
 static void add_result(struct wp_ramp_self *self, const struct wp_loop_result *result)
 {
+	self->is_wal_timed = (self->rounds == 0 || self->is_wal_timed) && result->is_wal_timed;
 	self->rounds++;
 	wp_loop_counts_add(&self->counts, &result->counts);
 	self->cut += result->cut;
@@ -116,6 +130,7 @@ static void add_result(struct wp_ramp_self *self, const struct wp_loop_result *r
 	self->idle_clients = larger(self->idle_clients, result->idle_clients);
 	self->lost_clients += result->lost_clients;
 	add_commands(self, result);
+	add_scripts(self, result);
 }
 
 /* Everything between the clock's start and the end of the backends; commits from before them. */

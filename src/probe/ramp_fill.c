@@ -79,7 +79,22 @@ static const struct wp_column statement_columns[] = {
 	{ "mean_ns", "mean", "ns", WP_KIND_INT, "Mean time of the command." },
 	{ "executions", "executions", "", WP_KIND_INT, "How often it was run without error." },
 	{ "failures", "failures", "", WP_KIND_INT, "Serialization failures and deadlocks in it." },
+	{ "retries", "retries", "", WP_KIND_INT,
+		"Such errors after which the transaction was tried again." },
 	{ "command", "command", "", WP_KIND_TEXT, "The command." },
+};
+
+static const struct wp_column script_columns[] = {
+	{ "target", "target", "", WP_KIND_TEXT, "Label of the server." },
+	{ "clients", "clients", "", WP_KIND_INT, "Connections that run transactions." },
+	{ "script", "script", "", WP_KIND_TEXT, "Name of the script." },
+	{ "weight", "weight", "", WP_KIND_INT, "Its weight among the scripts." },
+	{ "transactions", "transactions", "", WP_KIND_INT, "Transactions done in all rounds." },
+	{ "serialization_failures", "serialization", "", WP_KIND_INT,
+		"Given up after a serialization failure." },
+	{ "deadlock_failures", "deadlock", "", WP_KIND_INT, "Given up after a deadlock." },
+	{ "latency_mean_ns", "mean", "ns", WP_KIND_INT, "Mean time of a transaction." },
+	{ "latency_stddev_ns", "stddev", "ns", WP_KIND_INT, "Standard deviation of that." },
 };
 
 /* ---- the server's part ----------------------------------------------------------------------- */
@@ -126,7 +141,10 @@ static void fill_wal(struct wp_row *row, const struct wp_ramp_self *self)
 	const struct wp_ramp_server *server = self->server;
 	const char *absent = wp_counter_absent(server->facts.version_number, WP_COUNTER_WAL_SYNCS);
 	bool is_open = is_open_method(server);
-	const char *untimed = is_timed(server) ? NULL : "track_wal_io_timing is off";
+	const char *untimed =
+		is_timed(server) || self->is_wal_timed
+			? NULL
+			: "track_wal_io_timing is off, and only a superuser may set it";
 	double transactions = (double)(self->counts.transactions + self->warmup_transactions);
 	double syncs = self->sums[WP_COUNTER_WAL_SYNCS];
 	double writes = self->sums[WP_COUNTER_WAL_WRITES];
@@ -213,16 +231,20 @@ static void fill_times(struct wp_row *row, const struct wp_ramp_self *self)
 	}
 }
 
-static void fill_latency(struct wp_row *row, const struct wp_ramp_self *self)
+static void fill_latency(
+	struct wp_row *row, int64_t transactions, int64_t sum_ns, double square_sum)
 {
-	double count = (double)self->counts.transactions;
+	double count = (double)transactions;
 	double mean;
 	double variance;
 
-	if (count < 1)
+	if (count < 1) {
+		wp_row_absent(row, "latency_mean_ns", "no transaction was done");
+		wp_row_absent(row, "latency_stddev_ns", "no transaction was done");
 		return;
-	mean = (double)self->counts.latency_sum_ns / count;
-	variance = self->counts.latency_square_sum / count - mean * mean;
+	}
+	mean = (double)sum_ns / count;
+	variance = square_sum / count - mean * mean;
 	wp_row_int(row, "latency_mean_ns", (int64_t)mean);
 	wp_row_int(row, "latency_stddev_ns", (int64_t)sqrt(variance > 0 ? variance : 0));
 }
@@ -258,7 +280,8 @@ static void fill_row(struct wp_table *table, const struct wp_measure *measure)
 	wp_row_text(row, "ranked", self->server->unranked ? self->server->unranked : "yes");
 	fill_counts(row, self);
 	fill_times(row, self);
-	fill_latency(row, self);
+	fill_latency(row, self->counts.transactions, self->counts.latency_sum_ns,
+		self->counts.latency_square_sum);
 	fill_including(row, measure, self);
 	fill_wal(row, self);
 	fill_cpu(row, self);
@@ -287,11 +310,35 @@ static void fill_statements(struct wp_run *run, const struct wp_measure *measure
 			wp_row_text(row, "command", wp_workload_command_title(workload, i, j));
 			wp_row_int(row, "executions", command->count);
 			wp_row_int(row, "failures", command->failures);
+			wp_row_int(row, "retries", command->retries);
 			if (command->count)
 				wp_row_int(row, "mean_ns", command->sum_ns / command->count);
 			else
 				wp_row_absent(row, "mean_ns", "it was not run");
 		}
+	}
+}
+
+static void fill_scripts(struct wp_run *run, const struct wp_measure *measure)
+{
+	const struct wp_ramp_self *self = measure->self;
+	const struct wp_workload *workload = self->options->workload;
+	struct wp_table *table = wp_result_table(run->result, "scripts", "Scripts that were run",
+		script_columns, WP_COUNT(script_columns));
+
+	for (size_t i = 0; i < wp_workload_count(workload); i++) {
+		const struct wp_loop_script *script = &self->scripts[i];
+		struct wp_row *row = wp_table_add_row(table);
+
+		wp_row_text(row, "target", measure->target->label);
+		wp_row_int(row, "clients", self->clients);
+		wp_row_text(row, "script", wp_workload_title(workload, i));
+		wp_row_int(row, "weight", wp_workload_weight(workload, i));
+		wp_row_int(row, "transactions", script->transactions);
+		wp_row_int(row, "serialization_failures", script->serialization_failures);
+		wp_row_int(row, "deadlock_failures", script->deadlock_failures);
+		fill_latency(row, script->transactions, script->latency_sum_ns,
+			script->latency_square_sum);
 	}
 }
 
@@ -409,6 +456,7 @@ void wp_ramp_fill(struct wp_run *run, const struct wp_measures *measures)
 
 	for (size_t i = 0; i < measures->count; i++) {
 		fill_row(table, measures->items[i]);
+		fill_scripts(run, measures->items[i]);
 		fill_statements(run, measures->items[i]);
 	}
 	for (size_t i = 0; i < measures->count; i++)

@@ -37,6 +37,8 @@ struct wp_ramp_self {
 	int64_t surplus_commits; /* of the server beyond what is known of */
 	struct wp_loop_command *commands;
 	size_t command_count;
+	struct wp_loop_script *scripts;
+	bool is_wal_timed; /* in all rounds */
 	/* of the round under way */
 	struct wp_counter_watch *watch;
 	struct wp_counters connected; /* when the clock started */

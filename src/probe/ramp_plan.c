@@ -177,6 +177,7 @@ static void release_self(struct wp_measure *measure)
 	struct wp_ramp_self *self = measure->self;
 
 	free(self->commands);
+	free(self->scripts);
 	free(self);
 }
 
@@ -203,6 +204,7 @@ static void add_step(struct wp_run *run, struct wp_ramp_server *server,
 		self->command_count = command_total(options->workload);
 		self->commands = wp_xcalloc(self->command_count, sizeof(*self->commands));
 	}
+	self->scripts = wp_xcalloc(wp_workload_count(options->workload), sizeof(*self->scripts));
 	measure->table = "ramp";
 	measure->metric = "tps_excluding";
 	measure->clients = clients;

@@ -10,6 +10,7 @@ wp_render_fn *wp_renderer(const char *format)
 		{ "text", wp_render_text },
 		{ "json", wp_render_json },
 		{ "csv", wp_render_csv },
+		{ "pgbench", wp_render_pgbench },
 	};
 
 	for (size_t i = 0; i < WP_COUNT(renderers); i++)

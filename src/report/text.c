@@ -315,6 +315,7 @@ static bool is_detail(const struct text *t, const char *name)
 		{ "append_first_lap", "append" },
 		{ "methods", NULL },
 		{ "server", NULL },
+		{ "scripts", NULL },
 	};
 
 	for (size_t i = 0; i < WP_COUNT(details); i++)

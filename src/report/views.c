@@ -3,6 +3,7 @@
 #include "cells.h"
 #include "grid.h"
 #include "prose.h"
+#include "ramp_text.h"
 #include "walprobe/mem.h"
 #include "wrap.h"
 
@@ -101,7 +102,40 @@ static const struct view_column flush_columns[] = {
 	{ "devices", NULL, "flushes by device", 0 },
 };
 
+static const struct view_column ramp_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "clients", NULL, NULL, KEY },
+	{ "protocol", NULL, NULL, KEY | FOLDED },
+	{ "tps_excluding", NULL, "tps", 0 },
+	{ "ci_low", "ci_high", "95% CI", 0 },
+	{ "tps_including", NULL, "tps incl. connect", 0 },
+	{ "p50_ns", NULL, "p50", 0 },
+	{ "p99_ns", NULL, "p99", 0 },
+	{ "max_stall_ns", NULL, "stall", 0 },
+	{ "failed", NULL, NULL, 0 },
+	{ "commits_per_sync", NULL, "commits /sync", BREAK },
+	{ "wal_sync_mean_ns", NULL, "wal sync", 0 },
+	{ "wal_bytes_per_transaction", NULL, "wal /tx", 0 },
+	{ "wal_fpi_per_transaction", NULL, "images /tx", 0 },
+	{ "client_cpu_ns_per_transaction", NULL, "client CPU", 0 },
+	{ "server_cpu_ns_per_transaction", NULL, "server CPU", 0 },
+	{ "connect_ns", NULL, "connect", 0 },
+	{ "ranked", NULL, NULL, FOLDED },
+};
+
+static const struct view_column statement_columns[] = {
+	{ "target", NULL, NULL, KEY | FOLDED },
+	{ "clients", NULL, NULL, KEY },
+	{ "script", NULL, NULL, KEY | FOLDED },
+	{ "number", NULL, NULL, 0 },
+	{ "mean_ns", NULL, "mean", 0 },
+	{ "failures", NULL, NULL, 0 },
+	{ "command", NULL, NULL, 0 },
+};
+
 static const struct view views[] = {
+	{ "ramp", ramp_columns, WP_COUNT(ramp_columns) },
+	{ "statements", statement_columns, WP_COUNT(statement_columns) },
 	{ "sync", sync_columns, WP_COUNT(sync_columns) },
 	{ "append", append_columns, WP_COUNT(append_columns) },
 	{ "methods", methods_columns, WP_COUNT(methods_columns) },
@@ -472,6 +506,8 @@ void wp_view_print(
 		wp_comparison_print(result, table, limit, stream);
 		return;
 	}
+	if (strcmp(table->name, "ramp") == 0)
+		wp_ramp_print_across(result, table, limit, stream);
 	for (size_t i = 0; i < WP_COUNT(views); i++)
 		if (strcmp(views[i].table, table->name) == 0)
 			plan_view(&plan, &views[i], table, limit, stream);

@@ -6,7 +6,7 @@
 # transaction and of transactions a second. Both are whole processes (user and system time as the
 # kernel reaped it) less what the same process takes for one transaction per client: start-up and
 # connections. PAIRS, SECONDS_EACH, CELLS and CLIENTS may be set.
-# shellcheck disable=SC2046 # lists of words
+# shellcheck disable=SC2046 # commands are words
 set -u
 walprobe=$(readlink -f "$1")
 pairs=${PAIRS:-5}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: PostgreSQL
 # A throwaway server for tests that source lib.sh first: start_server, stop_server; PG* point to it.
 # Skips the test where there is no PostgreSQL.
+# shellcheck disable=SC2120
 
 PG_BIN=${PG_BIN:-$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)}
 [ -x "$PG_BIN/initdb" ] && [ -x "$PG_BIN/pgbench" ] || skip "no PostgreSQL server in /usr/lib/postgresql"
