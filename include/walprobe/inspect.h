@@ -2,13 +2,15 @@
 /*
  * inspect.h - what lies under a target, what was measured there, and what that means.
  *
- * Floor: probe. Fills the target's entry, the tables "inspect" (a row for each layer) and "flush"
- * (a row for each series of the measurement), and the checks of wp_judges.
+ * Floor: probe. Fills the target's entry, the tables "inspect" (a row for each layer), "flush"
+ * (a row for each series of the measurement), "controllers" and "drives" (what they said of their
+ * caches), and the checks of wp_judges.
  * Threads: main thread only.
  */
 #ifndef WALPROBE_INSPECT_H
 #define WALPROBE_INSPECT_H
 
+#include "walprobe/cache_facts.h"
 #include "walprobe/run.h"
 #include "walprobe/target.h"
 
@@ -16,6 +18,7 @@ struct wp_inspect_options {
 	int64_t control_ns; /* each of the two pauses that show what others do */
 	int64_t operations; /* of each series of the flush measurement */
 	bool is_no_write;   /* look only: what needs a file is unknown with that reason */
+	const struct wp_cache_facts *saved; /* what tools said elsewhere; NULL: ask them here */
 };
 
 /*
@@ -30,6 +33,10 @@ struct wp_inspect_options {
  */
 int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 	const struct wp_inspect_options *options, struct wp_err *err);
+
+/* wp_inspect_saved - the checks "controller" and "write-cache" of saved output alone, without a
+ * target; label names the output. */
+void wp_inspect_saved(struct wp_run *run, const char *label, const struct wp_cache_facts *saved);
 
 /* wp_inspect_absent - the entry of a target that could not be opened, and a row that says why. */
 void wp_inspect_absent(struct wp_run *run, const char *label, const char *reason);

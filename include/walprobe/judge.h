@@ -9,8 +9,10 @@
 #ifndef WALPROBE_JUDGE_H
 #define WALPROBE_JUDGE_H
 
+#include "walprobe/cache_facts.h"
 #include "walprobe/flush_probe.h"
 #include "walprobe/result.h"
+#include "walprobe/sync_evidence.h"
 
 #define WP_NOT_TRIED 1 /* for the results below that are 0 or -errno */
 
@@ -24,6 +26,10 @@ struct wp_facts {
 	int64_t direct_alignment_bytes;
 	int is_no_cow;       /* a new file is exempt from copy on write: 1, 0, -1: unknown */
 	const char *preload; /* LD_PRELOAD of this process; NULL: none */
+	const struct wp_sync_evidence *evidence; /* NULL: not looked for */
+	struct wp_nfs_counts nfs;           /* requests of an NFS mount during the measurement */
+	bool has_nfs;                       /* nfs was counted */
+	const struct wp_cache_facts *cache; /* of controllers and drives; NULL: nobody was asked */
 };
 
 struct wp_judgement {
@@ -37,11 +43,15 @@ typedef void wp_judge_fn(const struct wp_facts *facts, struct wp_judgement *out)
 
 /* FLUSH (or FUA) per synchronous write at the counting devices. */
 wp_judge_fn wp_judge_flush_sent;
-/* Mount options on the way down that drop flushes. */
+/* What drops flushes before they reach a device: mount options on the way down, a library in the
+ * server's memory, ZFS sync=disabled, an asynchronous NFS export. */
 wp_judge_fn wp_judge_barriers;
-/* What each layer claims; an override that contradicts the device, or a layer that drops flushes
- * above one that needs them, fails. */
+/* What each layer claims; an override that contradicts the device or what a drive's own tool says,
+ * a layer that drops flushes above one that needs them, or a drive that refuses FLUSH, fails. */
 wp_judge_fn wp_judge_write_cache;
+/* RAID cache, battery, disk caches behind it: safe is a volume that writes through, or back only
+ * while a good battery is there, with the disks' own caches off. */
+wp_judge_fn wp_judge_controller;
 /* The measured rate of one writer, through wp_judge_rate(). */
 wp_judge_fn wp_judge_rate_plausible;
 wp_judge_fn wp_judge_volatile;

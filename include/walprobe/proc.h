@@ -16,13 +16,14 @@
 struct wp_proc_options {
 	int64_t limit_ns;    /* end it after this time; 0: no limit */
 	const char *package; /* Debian package to name when the program is missing; may be NULL */
+	size_t output_bytes; /* of each stream that are kept; 0: WP_PROC_OUTPUT_BYTES */
 	bool ignores_stop;   /* part of undoing: SIGINT and SIGTERM to us do not end it */
 };
 
 struct wp_proc_output {
 	int exit_status; /* -1 when a signal ended it */
 	int signal;      /* 0, or the signal that ended it */
-	char *out;       /* stdout, terminated, at most WP_PROC_OUTPUT_BYTES; the rest is dropped */
+	char *out;       /* stdout, terminated; what is beyond the limit is dropped */
 	char *errors;    /* stderr, likewise */
 	bool is_cut;     /* something was dropped */
 };

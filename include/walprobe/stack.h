@@ -33,6 +33,9 @@ struct wp_layer {
 	char *model;                 /* NULL: unknown */
 	char *backing_file;          /* loop devices: file they lie on; NULL otherwise */
 	char *scheduler;             /* NULL: unknown */
+	char *scsi_address;          /* "0:2:24:0": host, channel, id, lun; NULL: no SCSI disk */
+	char *host_driver; /* driver of the SCSI host: "megaraid_sas", "ahci"; NULL: unknown */
+	char *wwid;        /* "naa.600605b0..."; NULL: unknown */
 };
 
 /* one mount on the way down: the directory's own, then those under overlay and loop devices */

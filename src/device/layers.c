@@ -302,6 +302,27 @@ static char *read_device_cache(const struct walk *walk, const char *name)
 	return cache;
 }
 
+/* Host, channel, id and lun as the kernel numbers them, and the driver of that host. */
+static void read_scsi(const struct walk *walk, const char *name, struct wp_layer *layer)
+{
+	struct wp_names disks = list_entries(walk, name, "device/scsi_disk");
+	unsigned host;
+
+	if (disks.count > 0)
+		layer->scsi_address = wp_xstrdup(disks.names[0]);
+	wp_names_release(&disks);
+	if (layer->scsi_address && sscanf(layer->scsi_address, "%u:", &host) == 1) {
+		char *path = wp_xasprintf("%s/class/scsi_host/host%u/proc_name", walk->sys, host);
+		int sys_errno;
+
+		layer->host_driver = trimmed(wp_os_read_text(walk->os, path, 64, &sys_errno));
+		free(path);
+	}
+	layer->wwid = trimmed(walk_attribute(walk, name, "device/wwid"));
+	if (!layer->wwid)
+		layer->wwid = trimmed(walk_attribute(walk, name, "wwid"));
+}
+
 /* "mq-deadline kyber [none]" -> "none" */
 static char *read_scheduler(const struct walk *walk, const char *name)
 {
@@ -372,6 +393,7 @@ static void read_layer(const struct walk *walk, const char *name, struct wp_laye
 	layer->scheduler = read_scheduler(walk, name);
 	layer->backing_file = walk_attribute(walk, name, "loop/backing_file");
 	layer->is_virtual = read_is_virtual(name, layer->model);
+	read_scsi(walk, name, layer);
 	read_numbers(walk, layer);
 }
 

@@ -359,6 +359,9 @@ static void release_layer(struct wp_layer *layer)
 	free(layer->write_cache);
 	free(layer->device_cache);
 	free(layer->model);
+	free(layer->scsi_address);
+	free(layer->host_driver);
+	free(layer->wwid);
 	free(layer->backing_file);
 	free(layer->scheduler);
 }

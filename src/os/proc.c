@@ -25,6 +25,7 @@ struct child {
 	int wait_status;
 	bool has_ended;
 	struct stream streams[2]; /* stdout, stderr */
+	size_t room;              /* of each */
 	bool is_cut;
 };
 
@@ -226,7 +227,7 @@ static void drain(struct child *child, struct stream *stream)
 	ssize_t got = 1;
 
 	while (stream->fd >= 0 && got > 0) {
-		size_t room = WP_PROC_OUTPUT_BYTES - stream->used;
+		size_t room = child->room - stream->used;
 
 		got = read(stream->fd, room ? stream->text + stream->used : dropped,
 			room ? room : sizeof(dropped));
@@ -307,8 +308,9 @@ int wp_proc_run(const struct wp_os *os, const char *const *argv,
 
 	if (rc)
 		return rc;
+	child.room = options->output_bytes ? options->output_bytes : WP_PROC_OUTPUT_BYTES;
 	for (int i = 0; i < 2; i++)
-		child.streams[i].text = wp_xcalloc(WP_PROC_OUTPUT_BYTES + 1, 1);
+		child.streams[i].text = wp_xcalloc(child.room + 1, 1);
 	rc = start(path, argv, &child);
 	if (rc) {
 		rc = wp_fail(err, WP_E_SYS, -rc, "could not run program \"%s\"", path);

@@ -11,6 +11,8 @@
 #define SERIES_LIMIT_NS (2 * WP_NS_PER_S)
 #define NEEDED_BYTES (INT64_C(8) << 20)
 #define ALIGNMENT_LEAST 4096
+#define TOOL_LIMIT_NS (20 * WP_NS_PER_S)
+#define MOUNTSTATS_BYTES ((size_t)4 << 20)
 
 /* where the measurement writes */
 struct workplace {
@@ -226,16 +228,82 @@ void wp_inspect_absent(struct wp_run *run, const char *label, const char *reason
 	inspect_fill_absent(run->result, label, reason);
 }
 
+void wp_inspect_saved(struct wp_run *run, const char *label, const struct wp_cache_facts *saved)
+{
+	char unseen[] = "no target was named";
+	const struct wp_stack stack = { .unseen = unseen };
+	const struct wp_facts facts = { .stack = &stack, .cache = saved };
+
+	inspect_fill_caches(run->result, label, saved);
+	for (const struct wp_judge *judge = wp_judges; judge->id; judge++) {
+		struct wp_judgement out = { 0 };
+		bool is_about = strcmp(judge->id, "controller") == 0
+					? saved->controller_count > 0
+					: strcmp(judge->id, "write-cache") == 0 &&
+						  saved->statement_count > 0;
+
+		if (!is_about)
+			continue;
+		judge->judge(&facts, &out);
+		wp_result_add_check(run->result, judge->id, label, out.status, out.expected,
+			out.observed, out.text);
+	}
+}
+
+static bool count_nfs(
+	const struct wp_os *os, const struct wp_stack *stack, struct wp_nfs_counts *out)
+{
+	char *text;
+	bool is_counted;
+	int sys_errno;
+
+	if (!stack->fstype || strncmp(stack->fstype, "nfs", 3) != 0 || !stack->mount_point)
+		return false;
+	text = wp_os_read_text(os, "/proc/self/mountstats", MOUNTSTATS_BYTES, &sys_errno);
+	is_counted = text && wp_nfs_counts_parse(text, stack->mount_point, out);
+	free(text);
+	return is_counted;
+}
+
+/* Measure; on NFS, count what was sent to the server meanwhile. */
+static int measure_counted(struct wp_run *run, const struct wp_target *target,
+	const struct wp_inspect_options *options, struct wp_facts *facts,
+	struct wp_flush_report *report, struct wp_err *err, char **untried)
+{
+	struct wp_nfs_counts before = { 0 };
+	bool has_nfs = count_nfs(run->os, &target->stack, &before);
+	int rc = measure_or_tell(run, target, options, facts, report, err, untried);
+
+	facts->has_nfs = has_nfs && count_nfs(run->os, &target->stack, &facts->nfs);
+	facts->nfs.writes -= before.writes;
+	facts->nfs.commits -= before.commits;
+	return rc;
+}
+
+/* What the tools of controllers and drives say, unless it was saved elsewhere. */
+static int ask_tools(struct wp_run *run, const struct wp_target *target,
+	const struct wp_inspect_options *options, struct wp_cache_facts *asked,
+	struct wp_facts *facts, struct wp_err *err)
+{
+	facts->cache = options->saved ? options->saved : asked;
+	if (options->saved)
+		return 0;
+	return wp_cache_ask(run->os, &target->stack, TOOL_LIMIT_NS, asked, err);
+}
+
 int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 	const struct wp_inspect_options *options, struct wp_err *err)
 {
 	struct wp_flush_report report = { 0 };
+	struct wp_sync_evidence evidence = { 0 };
+	struct wp_cache_facts asked = { 0 };
 	struct wp_facts facts = {
 		.stack = &target->stack,
 		.link_result = WP_NOT_TRIED,
 		.direct_open_result = WP_NOT_TRIED,
 		.is_no_cow = -1,
 		.preload = getenv("LD_PRELOAD"),
+		.evidence = &evidence,
 	};
 	char *untried = NULL;
 	int rc;
@@ -246,13 +314,21 @@ int wp_inspect_target_with(struct wp_run *run, struct wp_target *target,
 		return 0;
 	}
 	describe(run->result, target);
-	rc = measure_or_tell(run, target, options, &facts, &report, err, &untried);
+	wp_sync_evidence_find(run->os, NULL, &target->stack, &evidence);
+	rc = ask_tools(run, target, options, &asked, &facts, err);
+	if (!rc)
+		rc = measure_counted(run, target, options, &facts, &report, err, &untried);
+	else
+		untried = wp_xstrdup("the run was stopped");
 	facts.untried = untried;
 	inspect_fill_layers(run->result, target->label, &target->stack);
 	if (facts.flush)
 		inspect_fill_flush(run->result, target->label, &target->stack, &report);
+	inspect_fill_caches(run->result, target->label, facts.cache);
 	add_checks(run->result, target->label, &facts);
 	wp_flush_report_release(&report);
+	wp_sync_evidence_release(&evidence);
+	wp_cache_facts_release(&asked);
 	free(untried);
 	return rc;
 }

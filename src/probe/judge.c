@@ -8,6 +8,7 @@ const struct wp_judge wp_judges[] = {
 	{ "flush-sent", wp_judge_flush_sent },
 	{ "barriers", wp_judge_barriers },
 	{ "write-cache", wp_judge_write_cache },
+	{ "controller", wp_judge_controller },
 	{ "rate-plausible", wp_judge_rate_plausible },
 	{ "volatile", wp_judge_volatile },
 	{ "links", wp_judge_links },
@@ -92,13 +93,49 @@ void lossy_options(const struct wp_stack *stack, char *out, size_t size)
 		}
 }
 
+/* Settings above the device that make syncs vanish, whatever the mount options say. */
+static bool judge_evidence(
+	const struct wp_facts *facts, const char *lossy, struct wp_judgement *out)
+{
+	if (facts->evidence && facts->evidence->dropped) {
+		judge_observe(out, "%s%s%s", facts->evidence->dropped, lossy[0] ? "; " : "", lossy);
+		judge(out, WP_CHECK_FAIL,
+			"%s: committed transactions are lost at a power failure; undo that before "
+			"any data matters",
+			facts->evidence->dropped);
+		return true;
+	}
+	if (facts->has_nfs && facts->flush && facts->nfs.writes == 0 && facts->nfs.commits <= 0) {
+		judge_observe(out, "no WRITE and no COMMIT request during the measurement");
+		judge(out, WP_CHECK_FAIL,
+			"nothing was sent to the NFS server although files were synced: committed "
+			"transactions are lost when this host fails");
+		return true;
+	}
+	return false;
+}
+
+static void append_far_side(const struct wp_facts *facts, struct wp_judgement *out)
+{
+	if (facts->has_nfs)
+		append_text(out->observed, sizeof(out->observed),
+			"; NFS requests during the measurement: WRITE %" PRId64 ", COMMIT %" PRId64,
+			facts->nfs.writes, facts->nfs.commits);
+	if (facts->evidence && facts->evidence->source)
+		append_text(out->text, sizeof(out->text), "; %s", facts->evidence->source);
+}
+
 void wp_judge_barriers(const struct wp_facts *facts, struct wp_judgement *out)
 {
 	const struct wp_stack *stack = facts->stack;
 	char lossy[400];
 
-	judge_expect(out, "no mount option that drops flushes (nobarrier, barrier=0, volatile)");
+	judge_expect(out,
+		"no mount option that drops flushes (nobarrier, barrier=0, volatile), nothing "
+		"above it that drops syncs");
 	lossy_options(stack, lossy, sizeof(lossy));
+	if (judge_evidence(facts, lossy, out))
+		return;
 	if (lossy[0]) {
 		judge_observe(out, "%s", lossy);
 		judge(out, WP_CHECK_FAIL,
@@ -113,6 +150,7 @@ void wp_judge_barriers(const struct wp_facts *facts, struct wp_judgement *out)
 		judge_observe(out, "%s", why);
 		judge(out, WP_CHECK_UNKNOWN,
 			"what lies below may drop flushes without showing it here: %s", why);
+		append_far_side(facts, out);
 		return;
 	}
 	judge_observe(out, "%s: %s", stack->fstype, stack->mount_options);
@@ -186,13 +224,16 @@ static void describe_caches(const struct wp_stack *stack, char *out, size_t size
 }
 
 /* Disks whose "write through" nothing but the kernel's own setting vouches for. */
-static const char *unconfirmed_through(const struct wp_stack *stack)
+static const char *unconfirmed_through(const struct wp_facts *facts)
 {
+	const struct wp_stack *stack = facts->stack;
+
 	for (size_t i = 0; i < stack->layer_count; i++) {
 		const struct wp_layer *layer = &stack->layers[i];
 
 		if (layer->is_leaf && !layer->backing_file && !layer->device_cache &&
-			cache_is(layer->write_cache, "write through"))
+			cache_is(layer->write_cache, "write through") &&
+			!is_drive_cache_off(facts, layer))
 			return layer->name;
 	}
 	return NULL;
@@ -201,11 +242,16 @@ static const char *unconfirmed_through(const struct wp_stack *stack)
 void wp_judge_write_cache(const struct wp_facts *facts, struct wp_judgement *out)
 {
 	const struct wp_stack *stack = facts->stack;
+	struct wp_judgement drives = { 0 };
+	bool has_drives = judge_drives(facts, &drives);
 	char why[200];
 	const char *name;
 
 	judge_expect(out, "queue/write_cache of each layer agrees with what the device reports");
 	describe_caches(stack, out->observed, sizeof(out->observed));
+	if (has_drives)
+		append_text(out->observed, sizeof(out->observed), "%s%s",
+			out->observed[0] ? "; " : "", drives.observed);
 	if (!out->observed[0]) {
 		judge_observe(out, "%s", stack->unseen ? stack->unseen : "no layer says");
 		judge(out, WP_CHECK_UNKNOWN, "no write cache can be seen from here: %s",
@@ -221,7 +267,11 @@ void wp_judge_write_cache(const struct wp_facts *facts, struct wp_judgement *out
 				why, stack->layers[i].name);
 			return;
 		}
-	name = unconfirmed_through(stack);
+	name = unconfirmed_through(facts);
+	if (has_drives && (drives.status == WP_CHECK_FAIL || !name)) {
+		judge(out, drives.status, "%s", drives.text);
+		return;
+	}
 	if (name) {
 		judge(out, WP_CHECK_INFO,
 			"%s claims to have no volatile cache and the kernel sends it no flushes; "

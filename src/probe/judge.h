@@ -29,4 +29,11 @@ void lossy_options(const struct wp_stack *stack, char *out, size_t size);
  * hypervisor; what is the words for it. */
 bool has_far_side(const struct wp_stack *stack, const char **what);
 
+/* judge_drives - what the drives' own tools say, against the kernel's view; false when nobody
+ * said anything about a drive of this place. */
+bool judge_drives(const struct wp_facts *facts, struct wp_judgement *out);
+
+/* is_drive_cache_off - the drive's own tools agree that this layer has no volatile cache on. */
+bool is_drive_cache_off(const struct wp_facts *facts, const struct wp_layer *layer);
+
 #endif
