@@ -11,13 +11,22 @@
 
 #define SOURCE "nvme"
 
-/* "0x00000001", "00000001", "1" */
-static int64_t hexadecimal(const char *value)
+/* A cache is the controller's, whichever of its disks was named: "nvme0n1" becomes "nvme0". */
+static void cut_disk(char *name)
 {
-	char *end;
-	unsigned long long number = strtoull(value, &end, 16);
+	if (name && strncmp(name, "nvme", 4) == 0)
+		name[4 + strspn(name + 4, "0123456789")] = '\0';
+}
 
-	return end == value || number > 0xffffffff ? -1 : (int64_t)number;
+/* "0x7", "7": at least this many digits after the prefix, or -1: a number that is cut off is none. */
+static int64_t hexadecimal(const char *value, size_t digits)
+{
+	if (strncasecmp(value, "0x", 2) == 0)
+		value += 2;
+	if (strspn(value, "0123456789abcdefABCDEF") < digits ||
+		strspn(value, "0123456789abcdefABCDEF") > 8)
+		return -1;
+	return (int64_t)strtoull(value, NULL, 16);
 }
 
 /* A cache that is there is on until the feature says otherwise. */
@@ -44,7 +53,7 @@ static bool read_feature(struct wp_cache_facts *facts, const char *line, const c
 		!value)
 		return false;
 	value += strlen("Current value:");
-	number = hexadecimal(value + strspn(value, " "));
+	number = hexadecimal(value + strspn(value, " "), 8);
 	if (number < 0)
 		return false;
 	(void)raid_statement(facts, device, SOURCE, number & 1 ? WP_YES : WP_NO);
@@ -56,7 +65,7 @@ static bool read_line(struct wp_cache_facts *facts, const char *line, const char
 	const char *value = raid_value(line, "vwc");
 
 	if (value) {
-		say_present(facts, device, hexadecimal(value));
+		say_present(facts, device, hexadecimal(value, 1));
 		return true;
 	}
 	if ((value = raid_value(line, "power_cycles")) != NULL)
@@ -79,6 +88,7 @@ size_t drive_read_nvme(
 
 		if (at)
 			raid_keep_device(&now, at);
+		cut_disk(now);
 		understood += read_line(facts, text->lines[i], now);
 	}
 	free(now);
@@ -124,6 +134,7 @@ static size_t read_smartctl(struct wp_cache_facts *facts, const json_t *root, co
 	raid_keep(&device, standard);
 	if (named)
 		raid_keep_device(&device, named);
+	cut_disk(device);
 	if (json_is_boolean(enabled)) {
 		(void)raid_statement(
 			facts, device, "smartctl", json_is_true(enabled) ? WP_YES : WP_NO);
@@ -140,10 +151,8 @@ static size_t read_smartctl(struct wp_cache_facts *facts, const json_t *root, co
 	return understood;
 }
 
-size_t drive_read_json(struct wp_cache_facts *facts, const json_t *root, const char *device)
+static size_t read_log(struct wp_cache_facts *facts, const json_t *root, const char *device)
 {
-	if (json_object_get(root, "smartctl") || json_object_get(root, "json_format_version"))
-		return read_smartctl(facts, root, device);
 	if (integer(root, "vwc") >= 0) {
 		say_present(facts, device, integer(root, "vwc"));
 		return 1;
@@ -154,4 +163,18 @@ size_t drive_read_json(struct wp_cache_facts *facts, const json_t *root, const c
 		return 1;
 	}
 	return 0;
+}
+
+size_t drive_read_json(struct wp_cache_facts *facts, const json_t *root, const char *device)
+{
+	char *name = NULL;
+	size_t understood;
+
+	if (json_object_get(root, "smartctl") || json_object_get(root, "json_format_version"))
+		return read_smartctl(facts, root, device);
+	raid_keep(&name, device);
+	cut_disk(name);
+	understood = read_log(facts, root, name);
+	free(name);
+	return understood;
 }

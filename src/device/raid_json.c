@@ -30,6 +30,29 @@ static bool is_ours(const char *at, const char *end)
 	return false;
 }
 
+/* What a line right before the document, "# nvme id-ctrl -o json /dev/nvme0", says it is about. */
+static char *device_before(const char *text, const char *at, const char *standard)
+{
+	const char *end = at;
+	const char *start;
+	char *device = NULL;
+	char *line;
+	char *name;
+
+	raid_keep(&device, standard);
+	while (end > text && strchr(" \t\r\n", end[-1]))
+		end--;
+	start = end;
+	while (start > text && start[-1] != '\n')
+		start--;
+	line = wp_xstrndup(start, (size_t)(end - start));
+	name = strstr(line, "/dev/");
+	if (name && (strstr(line, "nvme ") || strstr(line, "smartctl ")))
+		raid_keep_device(&device, name);
+	free(line);
+	return device;
+}
+
 size_t raid_read_json(
 	struct wp_cache_facts *facts, const char *text, size_t length, const char *device)
 {
@@ -40,6 +63,7 @@ size_t raid_read_json(
 
 	while (failures < FAILURES_MAX && (at = next_document(at, end)) != NULL) {
 		json_error_t error;
+		char *about;
 		json_t *root = json_loadb(at, (size_t)(end - at), JSON_DISABLE_EOF_CHECK, &error);
 
 		if (!root || error.position <= 0) {
@@ -49,9 +73,11 @@ size_t raid_read_json(
 			json_decref(root);
 			continue;
 		}
+		about = device_before(text, at, device);
 		understood += json_object_get(root, "Controllers")
 				      ? storcli_read_json(facts, root)
-				      : drive_read_json(facts, root, device);
+				      : drive_read_json(facts, root, about);
+		free(about);
 		at += error.position;
 		json_decref(root);
 	}

@@ -18,13 +18,25 @@ struct votes {
 	bool is_refused;
 };
 
+/* How much of a name tells drives apart: an NVMe cache is its controller's, "nvme0" of "nvme0n1". */
+static size_t drive_length(const char *name)
+{
+	if (strncmp(name, "nvme", 4) != 0)
+		return strlen(name);
+	return 4 + strspn(name + 4, "0123456789");
+}
+
 static bool is_same(const char *a, const char *b)
 {
-	return a == b || (a && b && strcmp(a, b) == 0);
+	if (!a || !b)
+		return a == b;
+	return drive_length(a) == drive_length(b) && strncmp(a, b, drive_length(a)) == 0;
 }
 
 static const struct wp_layer *find_layer(const struct wp_stack *stack, const char *device)
 {
+	if (!device)
+		return NULL;
 	for (size_t i = 0; i < stack->layer_count; i++)
 		if (wp_drive_is_layer(device, &stack->layers[i]))
 			return &stack->layers[i];
@@ -88,7 +100,7 @@ static void judge_on(const struct votes *votes, const char *name, struct wp_judg
 			"it "
 			"has none and sends no flushes; write \"write back\" into "
 			"/sys/block/%s/queue/write_cache, or switch the drive's cache off",
-			name, votes->on, votes->device ? votes->device : name);
+			name, votes->on, votes->layer ? votes->layer->name : name);
 	else if (votes->kernel == WP_YES)
 		judge(out, WP_CHECK_PASS,
 			"%s: a volatile cache is on (%s say%s so), and the kernel sends it flushes",
