@@ -136,7 +136,8 @@ static int prepare(struct inspection *inspection, struct wp_err *err)
 	for (size_t i = 0; i < params->outputs.count; i++)
 		read_output(inspection, params->outputs.values[i]);
 	if (params->server) {
-		rc = wp_server_facts_read(params->server, &inspection->server, err);
+		rc = wp_server_facts_read(
+			inspection->run->os, params->server, &inspection->server, err);
 		inspection->has_server = !rc;
 	}
 	if (inspection->has_server)

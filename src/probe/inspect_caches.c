@@ -8,15 +8,9 @@
 
 static const struct wp_column controller_columns[] = {
 	{ "target", "target", "", WP_KIND_TEXT, "Label of the target." },
-	{ "family", "family", "", WP_KIND_TEXT, "Kind of RAID controller." },
 	{ "controller", "controller", "", WP_KIND_TEXT, "Number, adapter or slot." },
-	{ "model", "model", "", WP_KIND_TEXT, "Model of the controller." },
 	{ "volume", "volume", "", WP_KIND_TEXT, "Number of the volume." },
 	{ "device", "device", "", WP_KIND_TEXT, "Block device that the volume is here." },
-	{ "raid_level", "level", "", WP_KIND_TEXT, "RAID level as the tool prints it." },
-	{ "drives", "drives", "", WP_KIND_INT, "Number of drives of the volume." },
-	{ "size", "size", "", WP_KIND_TEXT, "Size as the tool prints it." },
-	{ "strip", "strip", "", WP_KIND_TEXT, "Strip size as the tool prints it." },
 	{ "default_policy", "set to", "", WP_KIND_TEXT, "Write policy that is wanted." },
 	{ "current_policy", "does", "", WP_KIND_TEXT, "Write policy that is in force." },
 	{ "without_battery", "no battery", "", WP_KIND_TEXT, "Policy once the battery fails." },
@@ -27,6 +21,12 @@ static const struct wp_column controller_columns[] = {
 	{ "battery_words", "its words", "", WP_KIND_TEXT, "That statement as printed." },
 	{ "learning", "learns", "", WP_KIND_INT, "1 while a learn cycle runs." },
 	{ "cache_status", "cache", "", WP_KIND_TEXT, "Cache status as the tool prints it." },
+	{ "family", "family", "", WP_KIND_TEXT, "Kind of RAID controller." },
+	{ "model", "model", "", WP_KIND_TEXT, "Model of the controller." },
+	{ "raid_level", "level", "", WP_KIND_TEXT, "RAID level as the tool prints it." },
+	{ "drives", "drives", "", WP_KIND_INT, "Number of drives of the volume." },
+	{ "size", "size", "", WP_KIND_TEXT, "Size as the tool prints it." },
+	{ "strip", "strip", "", WP_KIND_TEXT, "Strip size as the tool prints it." },
 };
 
 static const struct wp_column drive_columns[] = {

@@ -25,7 +25,7 @@ BEGIN {
 	door["sys/socket.h"] = door["sys/mount.h"] = door["sys/time.h"] = "os"
 	door["libpq-fe.h"] = "pg"
 	door["libmount/libmount.h"] = door["libmount.h"] = "device target"
-	door["jansson.h"] = "report import"
+	door["jansson.h"] = "report import device"
 	door["libsmartcols/libsmartcols.h"] = door["libsmartcols.h"] = "report"
 }
 function has(list, word) { return index(" " list " ", " " word " ") > 0 }
