@@ -168,6 +168,16 @@ static int parse_targets(const struct inspection *inspection, const char *const 
 	return rc;
 }
 
+/* A file's own name, or what several have in common. */
+static const char *saved_label(const struct wp_texts *outputs)
+{
+	const char *slash = strrchr(outputs->values[0], '/');
+
+	if (outputs->count > 1)
+		return SAVED_LABEL;
+	return slash && slash[1] ? slash + 1 : outputs->values[0];
+}
+
 static int inspect_all(
 	struct inspection *inspection, const struct wp_target_specs *specs, struct wp_err *err)
 {
@@ -180,8 +190,7 @@ static int inspect_all(
 	if (rc == -WP_E_STOPPED)
 		run->result->is_complete = false;
 	if (!rc && specs->count == 0)
-		wp_inspect_saved(run, outputs->count == 1 ? outputs->values[0] : SAVED_LABEL,
-			&inspection->saved);
+		wp_inspect_saved(run, saved_label(outputs), &inspection->saved);
 	/* What one target lacks is no error while another one is there. */
 	if (!rc && !inspection->is_inspected && inspection->first_absent.code &&
 		run->problem_count == 0)

@@ -46,16 +46,13 @@ const char *raid_command(const char *line, const char *program);
 
 /* raid_controller - index of the controller of a family with this id (NULL: unsaid), made when
  * new; RAID_NOWHERE when there are too many. */
-size_t raid_controller(
-	struct wp_cache_facts *facts, enum wp_raid_family family, const char *id);
+size_t raid_controller(struct wp_cache_facts *facts, enum wp_raid_family family, const char *id);
 
 /* raid_volume - index of the volume of a controller; is_new makes another one with that name. */
-size_t raid_volume(
-	struct wp_cache_facts *facts, size_t controller, const char *name, bool is_new);
+size_t raid_volume(struct wp_cache_facts *facts, size_t controller, const char *name, bool is_new);
 
 /* raid_backup - the controller's battery is said to be like this; the worst statement stays. */
-void raid_backup(
-	struct wp_controller *controller, enum wp_backup backup, const char *words);
+void raid_backup(struct wp_controller *controller, enum wp_backup backup, const char *words);
 
 /* raid_whole - note that an output ended properly or not; one that did not is not forgotten. */
 void raid_whole(enum wp_answer *slot, bool is_whole);
@@ -108,7 +105,6 @@ struct json_t;
 
 /* storcli_read_json, drive_read_json - one document. */
 size_t storcli_read_json(struct wp_cache_facts *facts, const struct json_t *root);
-size_t drive_read_json(
-	struct wp_cache_facts *facts, const struct json_t *root, const char *device);
+size_t drive_read_json(struct wp_cache_facts *facts, const struct json_t *root, const char *device);
 
 #endif

@@ -328,6 +328,7 @@ static void judge_outputs(const struct wp_facts *facts, struct wp_judgement *out
 	struct wp_judgement next;
 	struct view view;
 	bool is_first = true;
+	size_t judged = 0;
 	size_t ours = 0;
 
 	for (size_t i = 0; i < cache->volume_count; i++)
@@ -339,6 +340,7 @@ static void judge_outputs(const struct wp_facts *facts, struct wp_judgement *out
 		/* A volume found by its name is not made worse by others that are cut off. */
 		judge_view(&view, &next);
 		take_worse(out, &next, &is_first);
+		judged++;
 	}
 	for (size_t i = 0; ours == 0 && i < cache->controller_count; i++) {
 		if (has_volume(cache, i))
@@ -347,6 +349,10 @@ static void judge_outputs(const struct wp_facts *facts, struct wp_judgement *out
 		judge_view(&view, &next);
 		take_worse(out, &next, &is_first);
 	}
+	if (out->status == WP_CHECK_PASS && judged > 1)
+		append_text(out->text, sizeof(out->text),
+			"; the other %zu of its volumes %s no worse", judged - 1,
+			judged == 2 ? "is" : "are");
 	if (ours > 0 && unjudged && out->status == WP_CHECK_PASS)
 		judge(out, WP_CHECK_UNKNOWN, "no output speaks of %s, which is a RAID volume too",
 			unjudged->name);

@@ -19,7 +19,7 @@ static void libraries_that_drop_syncs_are_known_by_name(void **state)
 		{ "7f00-7f01 r-xp 00000000 08:01 42   /opt/x/libnosync.so (deleted)\n",
 			"libnosync.so" },
 		{ "7f00-7f01 r-xp 00000000 08:01 42   /usr/lib/libjemalloc.so.2\n", NULL },
-		{ "7f00-7f01 r-xp 00000000 08:01 42   /home/notlibeatmydata\n", NULL },
+		{ "7f00-7f01 r-xp 00000000 08:01 42   /srv/notlibeatmydata\n", NULL },
 		{ "", NULL },
 	};
 
