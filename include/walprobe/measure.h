@@ -26,12 +26,26 @@
 #include "walprobe/run.h"
 #include "walprobe/target.h"
 
+/* bytes of a block and where they came from; added up over blocks. All 0 where nobody counts. */
+struct wp_block_io {
+	int64_t read_bytes; /* by our calls */
+	int64_t written_bytes;
+	int64_t cpu_ns; /* processor time of the threads that worked */
+	/* at the counting devices, everybody's, in the measured time alone */
+	int64_t device_read_bytes;
+	int64_t device_written_bytes;
+	int64_t device_flushes;
+	const char *device_unknown; /* why they cannot be counted; NULL: they are */
+	int64_t fetched_bytes; /* that reads of ours brought in from a device; never above the device's */
+};
+
 /* what one block (one measure in one round) gave */
 struct wp_block {
 	double value;       /* in the metric's unit: operations or commits per second */
 	int64_t operations; /* behind value */
 	int64_t syncs;      /* synchronous writes: what flushes are counted against */
 	int64_t elapsed_ns;
+	struct wp_block_io io;
 };
 
 struct wp_measure {
@@ -67,6 +81,7 @@ struct wp_measure {
 	int64_t operations;  /* over all rounds that count */
 	int64_t syncs;
 	int64_t elapsed_ns;
+	struct wp_block_io io;
 	int64_t flushes;             /* at the counting device, beside syncs */
 	const char *flushes_unknown; /* reason; NULL: flushes is known */
 };
@@ -83,6 +98,9 @@ struct wp_measures {
 	struct wp_round_note *rounds; /* filled by wp_rounds_run() */
 	size_t round_count;           /* rounds begun */
 };
+
+/* wp_block_io_add - add what one more block gave; unknown once means unknown. */
+void wp_block_io_add(struct wp_block_io *sum, const struct wp_block_io *more);
 
 /* wp_measures_add - a new zeroed measure at the end; the list owns it, its address stays. */
 struct wp_measure *wp_measures_add(struct wp_measures *measures);

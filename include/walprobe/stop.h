@@ -3,8 +3,8 @@
  * stop.h - SIGINT, SIGTERM and SIGHUP as one flag that every loop looks at.
  *
  * Floor: os. The handlers are installed even where the signals were ignored when walprobe started
- * (a shell's background job). SIGPIPE is ignored: a closed output is an error of write. The flag
- * is process wide because signals are.
+ * (a shell's background job). SIGPIPE and SIGXFSZ are ignored: a closed output and a file beyond
+ * the limit of sizes are errors of write. The flag is process wide because signals are.
  * Threads: yes.
  */
 #ifndef WALPROBE_STOP_H

@@ -28,6 +28,7 @@ void wp_stop_install(void)
 	(void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
 	action.sa_handler = SIG_IGN;
 	(void)sigaction(SIGPIPE, &action, NULL);
+	(void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 const atomic_int *wp_stop_flag(void)

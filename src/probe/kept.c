@@ -46,6 +46,7 @@ static void pool_block(const struct wp_kept_block *kept)
 	measure->operations += kept->block.operations;
 	measure->syncs += kept->block.syncs;
 	measure->elapsed_ns += kept->block.elapsed_ns;
+	wp_block_io_add(&measure->io, &kept->block.io);
 	measure->flushes += kept->flushes;
 	if (!measure->flushes_unknown)
 		measure->flushes_unknown = kept->flushes_unknown;

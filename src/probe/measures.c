@@ -8,6 +8,19 @@
 #define P99_SAMPLES 100
 #define P999_SAMPLES 1000
 
+void wp_block_io_add(struct wp_block_io *sum, const struct wp_block_io *more)
+{
+	sum->read_bytes += more->read_bytes;
+	sum->written_bytes += more->written_bytes;
+	sum->cpu_ns += more->cpu_ns;
+	sum->device_read_bytes += more->device_read_bytes;
+	sum->device_written_bytes += more->device_written_bytes;
+	sum->device_flushes += more->device_flushes;
+	sum->fetched_bytes += more->fetched_bytes;
+	if (!sum->device_unknown)
+		sum->device_unknown = more->device_unknown;
+}
+
 struct wp_measure *wp_measures_add(struct wp_measures *measures)
 {
 	struct wp_measure *measure = wp_xcalloc(1, sizeof(*measure));
