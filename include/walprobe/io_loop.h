@@ -74,7 +74,6 @@ struct wp_io_plan {
 	bool is_sync_timed;  /* the fsync at the end of a pass belongs to its time */
 	bool is_close_timed; /* and so does close */
 	bool is_new;         /* every pass writes into an empty file of its own */
-	bool is_shared;      /* all jobs work on all files' first: bonnie++'s seekers */
 	bool is_direct;      /* O_DIRECT */
 	int64_t record_bytes;
 	int64_t file_bytes; /* used of each job's file: one operation's bytes at least */

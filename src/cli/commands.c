@@ -5,6 +5,7 @@ const struct wp_command *const wp_commands[] = {
 	&wp_cmd_compare,
 	&wp_cmd_sync,
 	&wp_cmd_append,
+	&wp_cmd_io,
 	&wp_cmd_inspect,
 	&wp_cmd_ramp,
 	&wp_cmd_report,

@@ -12,6 +12,7 @@
 extern const struct wp_command wp_cmd_sync;
 extern const struct wp_command wp_cmd_compare;
 extern const struct wp_command wp_cmd_append;
+extern const struct wp_command wp_cmd_io;
 extern const struct wp_command wp_cmd_inspect;
 extern const struct wp_command wp_cmd_ramp;
 extern const struct wp_command wp_cmd_report;

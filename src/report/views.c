@@ -61,6 +61,25 @@ static const struct view_column append_columns[] = {
 	{ "switch_max_ns", NULL, "switch max", 0 },
 };
 
+static const struct view_column io_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "test", NULL, NULL, KEY },
+	{ "file_bytes", NULL, NULL, FOLDED },
+	{ "record_bytes", NULL, NULL, KEY },
+	{ "bytes_per_s", NULL, "MB/s", 0 },
+	{ "ops_per_s", NULL, "ops/s", 0 },
+	{ "ci_low", "ci_high", "95% CI", 0 },
+	{ "p50_ns", NULL, "p50", 0 },
+	{ "p99_ns", NULL, "p99", 0 },
+	{ "max_ns", NULL, "max", 0 },
+	{ "cpu_percent", NULL, "CPU %", BREAK },
+	{ "cached", NULL, NULL, 0 },
+	{ "cache", NULL, NULL, FOLDED },
+	{ "device_read_bytes", NULL, "device read", 0 },
+	{ "device_written_bytes", NULL, "device written", 0 },
+	{ "device_flushes", NULL, "flushes", 0 },
+};
+
 static const struct view_column methods_columns[] = {
 	{ "target", NULL, NULL, KEY },
 	{ "table", NULL, "measured by", KEY | FOLDED },
@@ -138,6 +157,7 @@ static const struct view views[] = {
 	{ "statements", statement_columns, WP_COUNT(statement_columns) },
 	{ "sync", sync_columns, WP_COUNT(sync_columns) },
 	{ "append", append_columns, WP_COUNT(append_columns) },
+	{ "io", io_columns, WP_COUNT(io_columns) },
 	{ "methods", methods_columns, WP_COUNT(methods_columns) },
 	{ "inspect", inspect_columns, WP_COUNT(inspect_columns) },
 	{ "flush", flush_columns, WP_COUNT(flush_columns) },

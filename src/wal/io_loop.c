@@ -55,8 +55,8 @@ static void path_of(const struct wp_io_job *job, char *out, size_t size)
 {
 	const struct wp_io_loop *loop = job->loop;
 
-	wp_io_path(loop->files, loop->plan.is_new,
-		loop->plan.is_shared ? 0 : job->index % loop->files->count, out, size);
+	/* More seekers than files share them. */
+	wp_io_path(loop->files, loop->plan.is_new, job->index % loop->files->count, out, size);
 }
 
 static bool is_refusal(const struct wp_io_job *job)
