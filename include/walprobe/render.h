@@ -23,6 +23,9 @@ typedef void wp_render_fn(
 wp_render_fn wp_render_text; /* at most 100 columns */
 wp_render_fn wp_render_json; /* the full document, round trip exact */
 wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a heading, the rows */
+wp_render_fn wp_render_bonnie_200; /* table io as bonnie++ 2.00's CSV; nothing without it */
+wp_render_fn wp_render_bonnie_103; /* ... as bonnie++ 1.03's */
+wp_render_fn wp_render_iozone;     /* ... as iozone 3.489's table */
 
 wp_render_fn wp_render_pgbench; /* steps of a ramp as pgbench 18 prints runs; nothing else */
 

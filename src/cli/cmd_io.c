@@ -65,26 +65,14 @@ static int read_options(struct io *io, struct wp_err *err)
 	return rc ? rc : wp_limit_open_files(2 * threads + OWN_FILES, err);
 }
 
-static int plan(struct io *io, struct wp_err *err)
+static void set_parameter(const struct io *io, const char *key, int64_t value, bool is_time)
 {
-	int rc = 0;
+	char text[32];
 
-	if (io->options.files.count == 0)
-		rc = wp_io_choose_size(io->run, io->targets.items, io->targets.count,
-			io->params->is_quick ? QUICK_SIZE_BYTES : 0, &io->options, err);
-	if (rc)
-		return rc;
-	if (io->params->is_quick && io->options.small_count > QUICK_FILES)
-		io->options.small_count = QUICK_FILES;
-	io->study = wp_io_study_new(io->run, &io->options);
-	for (size_t i = 0; i < io->targets.count; i++)
-		wp_io_plan(io->study, &io->targets.items[i], &io->measures);
-	if (io->measures.count <= WP_IO_ROWS_MAXIMUM)
-		return 0;
-	(void)wp_fail(err, WP_E_USAGE, 0, "these are %zu measurements, more than %d",
-		io->measures.count, WP_IO_ROWS_MAXIMUM);
-	wp_err_hint(err, "Name fewer --tests, --record-sizes or sizes, or measure in two runs.");
-	return -WP_E_USAGE;
+	(void)snprintf(text, sizeof(text), is_time ? "%" PRId64 "us" : "%" PRId64,
+		is_time ? value / WP_NS_PER_US : value);
+	wp_result_set_parameter(
+		io->run->result, key, text, is_time ? WP_KIND_TEXT : WP_KIND_INT, "--quick");
 }
 
 static void set_quick(struct io *io)
@@ -97,6 +85,57 @@ static void set_quick(struct io *io)
 	io->run->rounds = QUICK_ROUNDS;
 	io->run->time_ns = each_ns;
 	io->run->warmup_ns = each_ns;
+	set_parameter(io, "rounds", QUICK_ROUNDS, false);
+	set_parameter(io, "time", each_ns, true);
+	set_parameter(io, "warmup", each_ns, true);
+}
+
+/* The small files of a quick run are a thousand, whatever sizes they were to have. */
+static void set_quick_files(struct io *io)
+{
+	const char *rest = strchr(io->params->words.files, ':');
+	char text[96];
+
+	if (io->options.small_count <= QUICK_FILES)
+		return;
+	io->options.small_count = QUICK_FILES;
+	(void)snprintf(text, sizeof(text), "1%s", rest ? rest : "");
+	wp_result_set_parameter(io->run->result, "files", text, WP_KIND_TEXT, "--quick");
+}
+
+static int choose_size(struct io *io, struct wp_err *err)
+{
+	char text[48];
+	int rc = wp_io_choose_size(io->run, io->targets.items, io->targets.count,
+		io->params->is_quick ? QUICK_SIZE_BYTES : 0, &io->options, err);
+
+	if (rc || io->options.files.count == 0)
+		return rc;
+	(void)snprintf(text, sizeof(text), "%" PRId64 "B", io->options.files.bytes[0]);
+	wp_result_set_parameter(io->run->result, "size", text, WP_KIND_TEXT,
+		io->options.beats_cache ? "twice the memory" : "free space");
+	return 0;
+}
+
+static int plan(struct io *io, struct wp_err *err)
+{
+	int rc = 0;
+
+	if (io->params->is_quick)
+		set_quick_files(io);
+	if (io->options.files.count == 0)
+		rc = choose_size(io, err);
+	if (rc)
+		return rc;
+	io->study = wp_io_study_new(io->run, &io->options);
+	for (size_t i = 0; i < io->targets.count; i++)
+		wp_io_plan(io->study, &io->targets.items[i], &io->measures);
+	if (io->measures.count <= WP_IO_ROWS_MAXIMUM)
+		return 0;
+	(void)wp_fail(err, WP_E_USAGE, 0, "these are %zu measurements, more than %d",
+		io->measures.count, WP_IO_ROWS_MAXIMUM);
+	wp_err_hint(err, "Name fewer --tests, --record-sizes or sizes, or measure in two runs.");
+	return -WP_E_USAGE;
 }
 
 static int measure(struct io *io, struct wp_err *err)

@@ -76,9 +76,9 @@ void wp_io_count(
  * wp_io_cached - whether the cache served what was measured: "yes", "no", "unknown".
  *
  * yes when more than 5 % of the bytes read did not come from a device, or of the bytes written did
- * not reach one in the time; for small files, when nothing at all was asked of a device.
+ * not reach one in the time; for small files, when they were neither synced nor read from one.
  */
-const char *wp_io_cached(
-	const struct wp_io_test_row *test, const char *fstype, const struct wp_block_io *block);
+const char *wp_io_cached(const struct wp_io_test_row *test, const char *fstype,
+	const struct wp_block_io *block, int64_t operations);
 
 #endif

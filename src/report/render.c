@@ -11,6 +11,9 @@ wp_render_fn *wp_renderer(const char *format)
 		{ "json", wp_render_json },
 		{ "csv", wp_render_csv },
 		{ "pgbench", wp_render_pgbench },
+		{ "bonnie-csv", wp_render_bonnie_200 },
+		{ "bonnie-csv-1.03", wp_render_bonnie_103 },
+		{ "iozone", wp_render_iozone },
 	};
 
 	for (size_t i = 0; i < WP_COUNT(renderers); i++)
