@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/append_options.h"
 #include "cli/commands.h"
+#include "cli/io_options.h"
 #include "cli/measure_targets.h"
 #include "walprobe/comparison.h"
 #include "walprobe/mem.h"
@@ -8,6 +9,7 @@
 #include "walprobe/server_advice.h"
 
 #define SERVER_LABEL "server"
+#define IO_SIZE_BYTES (INT64_C(256) << 20)
 
 struct compare_params {
 	struct wp_common common;
@@ -18,6 +20,7 @@ struct compare_params {
 	const char *server;
 	int64_t margin_percent;
 	bool is_full;
+	bool has_io;
 	bool has_no_twin;
 };
 
@@ -46,6 +49,9 @@ static const struct wp_opt compare_opts[] = {
 		NULL, "time outside the flush per transaction" },
 	{ "full", 0, WP_OPT_FLAG, NULL, F(is_full), NULL, 0, 0, NULL,
 		"all sync variants, and the model with every method at 1, 2, 4 and 8 clients" },
+	{ "io", 0, WP_OPT_FLAG, NULL, F(has_io), NULL, 0, 0, NULL,
+		"also big files: write, overwrite, read, random and recovery's reads, as in "
+		"walprobe io" },
 	{ "margin", 0, WP_OPT_INT, "PERCENT", F(margin_percent), "5", 1, 100, NULL,
 		"differences within this margin do not matter in practice" },
 	{ "no-twin", 0, WP_OPT_FLAG, NULL, F(has_no_twin), NULL, 0, 0, NULL,
@@ -65,12 +71,30 @@ struct comparison {
 	const struct compare_params *params;
 	struct wp_sync_options sync;
 	struct wp_append_options append;
+	struct wp_io_options io;
+	struct wp_io_study *study; /* NULL without --io */
 	struct wp_measure_targets targets;
 	struct wp_measures measures;
 	struct wp_server_facts server;
 	bool has_server;
 	char *server_word; /* target word of the server's pg_wal */
 };
+
+static int read_io_options(struct comparison *comparison, struct wp_err *err)
+{
+	static const struct wp_io_words words = {
+		.tests = "write,overwrite,read,random-read,random-write,recovery",
+		.record_sizes = "8kB",
+		.sizes = "auto",
+		.files = "1",
+		.sync = "fsync",
+		.timed = "fsync,close",
+		.jobs = 1,
+		.seekers = 1,
+	};
+
+	return comparison->params->has_io ? wp_io_options_read(&words, &comparison->io, err) : 0;
+}
 
 static int read_options(struct comparison *comparison, struct wp_err *err)
 {
@@ -90,7 +114,7 @@ static int read_options(struct comparison *comparison, struct wp_err *err)
 	if (!rc)
 		rc = wp_sync_parse_variants(
 			params->is_full ? "all" : params->variant, &comparison->sync.variants, err);
-	return rc;
+	return rc ? rc : read_io_options(comparison, err);
 }
 
 static int read_server(struct comparison *comparison, struct wp_err *err)
@@ -161,12 +185,32 @@ static int plan_twins(struct comparison *comparison, struct wp_err *err)
 		if (measure->absent || (first && measure->target != first))
 			continue;
 		first = measure->target;
-		if (strcmp(measure->table, "append") == 0)
+		if (wp_io_is_measure(measure))
+			wp_io_plan_twin(comparison->study, measure, measures);
+		else if (strcmp(measure->table, "append") == 0)
 			(void)wp_append_plan_twin(measure, measures);
 		else if (!wp_sync_plan_twin(comparison->run, measure, measures, err))
 			return -(int)err->code;
 	}
 	return 0;
+}
+
+/* The files come last: their size is chosen by the space that is left. */
+static int plan_io(struct comparison *comparison, struct wp_err *err)
+{
+	int rc;
+
+	if (!comparison->params->has_io)
+		return 0;
+	rc = wp_io_choose_size(comparison->run, comparison->targets.items,
+		comparison->targets.count, IO_SIZE_BYTES, &comparison->io, err);
+	if (rc)
+		return rc;
+	comparison->study = wp_io_study_new(comparison->run, &comparison->io);
+	for (size_t i = 0; i < comparison->targets.count; i++)
+		wp_io_plan(comparison->study, &comparison->targets.items[i], &comparison->measures);
+	return wp_io_make_all(comparison->run, comparison->study, &comparison->io,
+		&comparison->targets, &comparison->measures, err);
 }
 
 static int plan(struct comparison *comparison, struct wp_err *err)
@@ -183,7 +227,9 @@ static int plan(struct comparison *comparison, struct wp_err *err)
 		if (rc)
 			wp_measure_targets_fail(comparison->run, &comparison->targets, i, &failure);
 	}
-	rc = wp_measure_targets_none(comparison->run, &comparison->targets, err);
+	rc = plan_io(comparison, err);
+	if (!rc)
+		rc = wp_measure_targets_none(comparison->run, &comparison->targets, err);
 	if (rc || comparison->params->has_no_twin)
 		return rc;
 	return plan_twins(comparison, err);
@@ -198,6 +244,8 @@ static void fill(struct comparison *comparison)
 		return;
 	wp_append_fill(run, &comparison->measures);
 	wp_sync_fill(run, &comparison->measures);
+	if (comparison->params->has_io)
+		wp_io_fill(run, &comparison->measures);
 	wp_comparison_fill(run, &comparison->measures, margin);
 	wp_rounds_fill(run, &comparison->measures);
 	if (comparison->has_server)
@@ -225,6 +273,7 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 	}
 	fill(&comparison);
 	wp_measures_release(&comparison.measures);
+	wp_io_study_free(comparison.study);
 	wp_measure_targets_release(&comparison.targets);
 	wp_server_facts_release(&comparison.server);
 	free(comparison.server_word);

@@ -2,6 +2,7 @@
 #include "probe/measure_family.h"
 #include "walprobe/comparison.h"
 #include "walprobe/mem.h"
+#include "walprobe/units.h"
 
 #include <math.h>
 
@@ -51,22 +52,34 @@ static void set_int_or_absent(struct wp_row *row, const char *key, int64_t value
 		wp_row_int(row, key, value);
 }
 
-/* What is compared, as words: "fdatasync overwrite", "append fdatasync 8 clients". */
+static void append_word(char *out, size_t size, const char *word)
+{
+	size_t used = strlen(out);
+
+	if (word && *word)
+		(void)snprintf(out + used, size - used, "%s%s", used ? " " : "", word);
+}
+
+/* What is compared, as words: "fdatasync overwrite", "append fdatasync with 8 clients", "read of
+ * 8 kB". */
 static void measurement_words(const struct wp_measure *measure, char *out, size_t size)
 {
-	char clients[32] = "";
+	bool is_said = strcmp(measure->table, "sync") == 0 || measure->test;
+	char count[48] = "";
+	char record[32];
 
-	if (measure->clients == 1)
-		(void)snprintf(clients, sizeof(clients), " with 1 client");
-	else if (measure->clients)
-		(void)snprintf(
-			clients, sizeof(clients), " with %" PRId64 " clients", measure->clients);
-	(void)snprintf(out, size, "%s%s%s%s%s%s%s",
-		strcmp(measure->table, "sync") == 0 ? "" : measure->table,
-		strcmp(measure->table, "sync") != 0 && measure->method ? " " : "",
-		measure->method ? measure->method : "", measure->variant ? " " : "",
-		measure->variant ? measure->variant : "", measure->test ? measure->test : "",
-		clients);
+	if (measure->clients)
+		(void)snprintf(count, sizeof(count), "with %" PRId64 " client%s", measure->clients,
+			measure->clients == 1 ? "" : "s");
+	else if (measure->record_bytes)
+		(void)snprintf(count, sizeof(count), "of %s",
+			wp_format_size(measure->record_bytes, record, sizeof(record)));
+	out[0] = '\0';
+	append_word(out, size, is_said ? "" : measure->table);
+	append_word(out, size, measure->method);
+	append_word(out, size, measure->variant);
+	append_word(out, size, measure->test);
+	append_word(out, size, count);
 }
 
 static void fill_pair(struct wp_row *row, const struct wp_pair *pair)
@@ -120,6 +133,7 @@ static struct wp_pair pair_of(const struct wp_measure *a, const struct wp_measur
 		.b = b->values,
 		.count = (size_t)count,
 		.is_lower_better = a->is_lower_better,
+		.verb = a->test ? "runs" : NULL, /* nothing is committed by a read */
 	};
 }
 

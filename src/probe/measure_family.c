@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "probe/measure_family.h"
 #include "walprobe/mem.h"
+#include "walprobe/units.h"
 
 static bool is_equal(const char *a, const char *b)
 {
@@ -96,8 +97,9 @@ static char *column_key(const struct wp_measure *measure)
 		measure->test ? measure->test : "");
 	char *full = key;
 
-	if (measure->clients) {
-		full = wp_xasprintf("%s_%" PRId64, key, measure->clients);
+	if (measure->clients || measure->record_bytes) {
+		full = wp_xasprintf("%s_%" PRId64, key,
+			measure->clients ? measure->clients : measure->record_bytes);
 		free(key);
 	}
 	return full;
@@ -105,12 +107,19 @@ static char *column_key(const struct wp_measure *measure)
 
 static char *column_label(const struct wp_measure *measure)
 {
+	char record[32];
+
 	if (strcmp(measure->table, "sync") == 0) {
 		bool is_plain = !measure->variant || strcmp(measure->variant, "overwrite") == 0;
 
 		return wp_xasprintf("%s%s%s", measure->method ? measure->method : "",
 			is_plain ? "" : " ", is_plain ? "" : measure->variant);
 	}
+	if (measure->test)
+		return wp_xasprintf("%s%s%s", measure->test, measure->record_bytes ? " of " : "",
+			measure->record_bytes
+				? wp_format_size(measure->record_bytes, record, sizeof(record))
+				: "");
 	return wp_xasprintf("%s %s%s%" PRId64, measure->table,
 		measure->method ? measure->method : "", measure->clients ? " c" : " ",
 		measure->clients ? measure->clients : measure->record_bytes);
