@@ -80,6 +80,9 @@ struct wp_scale wp_scale_pick(const struct wp_table *table, const size_t *column
 	double least;
 	double most;
 
+	/* Rates of bytes are read in one unit whatever their size; their headings name it. */
+	if (strcmp(name, "bytes/s") == 0)
+		return (struct wp_scale){ .factor = 1048576, .unit = "" };
 	scale.is_duration = strcmp(name, "ns") == 0;
 	scale.is_size = strcmp(name, "bytes") == 0;
 	if (!scale.is_duration && !scale.is_size)

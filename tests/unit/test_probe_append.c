@@ -100,9 +100,18 @@ static void rows_have_commits_syncs_and_recycled_segments(void **state)
 	assert_int_equal(wp_rounds_run(&run, &measures, &err), 0);
 	wp_append_fill(&run, &measures);
 	assert_int_equal(wp_result_find_table(run.result, "append")->row_count, 2);
-	assert_true(wp_row_get_number(row_of(1), "commits_per_s") > 0);
-	assert_true(wp_row_get_number(row_of(1), "commits_per_sync") <= 1);
-	assert_true(wp_row_get_number(row_of(1), "recycled") >= 1);
+	for (int64_t clients = 1; clients <= 2; clients++) {
+		const struct wp_cell *rate = wp_row_cell(row_of(clients), "commits_per_s");
+
+		/* A busy machine may not reach the end of a segment; then it says so. */
+		if (rate->state == WP_CELL_ABSENT) {
+			assert_non_null(strstr(rate->text, "recycled"));
+			continue;
+		}
+		assert_true(rate->real > 0);
+		assert_true(wp_row_get_number(row_of(clients), "commits_per_sync") <= 2);
+		assert_true(wp_row_get_number(row_of(clients), "recycled") >= 1);
+	}
 	assert_int_equal(wp_result_find_table(run.result, "append_first_lap")->row_count, 1);
 }
 
