@@ -146,8 +146,10 @@ static void put_200(const struct line *line)
 	if (isfinite(line->key.record_bytes))
 		fprintf(line->stream, line->key.record_bytes >= KB ? "%.0fk" : "%.0f",
 			line->key.record_bytes / (line->key.record_bytes >= KB ? KB : 1));
-	fprintf(line->stream, ",%.0f,%s", seeks ? wp_row_get_number(seeks, "ops") : 0,
-		or_empty(seeks ? seekers : NULL));
+	putc(',', line->stream);
+	if (seeks)
+		fprintf(line->stream, "%.0f", wp_row_get_number(seeks, "ops"));
+	fprintf(line->stream, ",%s", or_empty(seeks ? seekers : NULL));
 	put_rate(line, "write1", "putc");
 	put_rate(line, "write", NULL);
 	put_rate(line, "rewrite", NULL);
