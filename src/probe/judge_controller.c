@@ -350,9 +350,8 @@ static void judge_outputs(const struct wp_facts *facts, struct wp_judgement *out
 		take_worse(out, &next, &is_first);
 	}
 	if (out->status == WP_CHECK_PASS && judged > 1)
-		append_text(out->text, sizeof(out->text),
-			"; the other %zu of its volumes %s no worse", judged - 1,
-			judged == 2 ? "is" : "are");
+		append_text(out->text, sizeof(out->text), "; the other volumes (%zu) are no worse",
+			judged - 1);
 	if (ours > 0 && unjudged && out->status == WP_CHECK_PASS)
 		judge(out, WP_CHECK_UNKNOWN, "no output speaks of %s, which is a RAID volume too",
 			unjudged->name);
