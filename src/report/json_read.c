@@ -336,10 +336,11 @@ static void read_cell(struct reader *r, const json_t *json_row, struct wp_row *r
 			wp_row_text(row, column->key, json_string_value(value));
 		else
 			refuse(r, "\"%.100s\" must be a string or null", column->key);
-	} else if (json_is_integer(value)) {
+	} else if (column->kind == WP_KIND_INT && json_is_integer(value)) {
 		wp_row_int(row, column->key, json_integer_value(value));
-	} else if (json_is_real(value) && column->kind == WP_KIND_REAL) {
-		wp_row_real(row, column->key, json_real_value(value));
+	} else if (column->kind == WP_KIND_REAL && json_is_number(value)) {
+		/* A whole number in a column of reals is one of them. */
+		wp_row_real(row, column->key, json_number_value(value));
 	} else {
 		refuse(r, "\"%.100s\" must be %s or null", column->key,
 			column->kind == WP_KIND_INT ? "an integer" : "a number");

@@ -98,7 +98,7 @@ nothing_left "a limit of file sizes"
 expect_status 3 limited -n 24 "$WALPROBE" io $quick --tests=read --jobs=16 here
 expect_one_error
 nothing_left "a limit of open files"
-expect_status 3 "$WALPROBE" io --size=1024TB --tests=read here
+expect_status 3 "$WALPROBE" io --size=60TB --tests=read here
 expect_one_error
 expect_text stderr 'No space left on device'
 
