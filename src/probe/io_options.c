@@ -3,7 +3,7 @@
 #include "walprobe/mem.h"
 #include "walprobe/units.h"
 
-#define SLACK_BYTES (INT64_C(16) << 20)
+#define SLACK_BYTES (INT64_C(4) << 20)
 #define FALLBACK_BYTES (INT64_C(1) << 30)
 #define RESERVE_BYTES (INT64_C(1) << 30) /* at most what a target keeps free */
 #define NAME_BYTES 4096                  /* of disk for an empty file: inode and name */
