@@ -10,7 +10,7 @@ static void libraries_that_drop_syncs_are_known_by_name(void **state)
 {
 	static const struct {
 		const char *maps;
-		const char *library;
+		const char *found;
 	} rows[] = {
 		{ "7f00-7f01 r-xp 00000000 08:01 42   "
 		  "/usr/lib/x86_64-linux-gnu/libeatmydata.so.1.3\n"
@@ -27,8 +27,8 @@ static void libraries_that_drop_syncs_are_known_by_name(void **state)
 	for (size_t i = 0; i < WP_COUNT(rows); i++) {
 		char *library = wp_maps_sync_dropper(rows[i].maps);
 
-		if (rows[i].library)
-			assert_string_equal(library, rows[i].library);
+		if (rows[i].found)
+			assert_string_equal(library, rows[i].found);
 		else
 			assert_null(library);
 		free(library);
