@@ -44,7 +44,7 @@ SQL := $(wildcard sql/*.sql)
 SQL_HEADERS := $(SQL:sql/%.sql=$(B)/gen/sql_%.h)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
-UNIT_HELP_SRC := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_HELP_SRC := $(filter-out tests/unit/test_%.c,$(wildcard tests/unit/*.c))
 UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
 
 .PHONY: all deps quickstart check check-lint check-unit check-integration check-rig bench docs \

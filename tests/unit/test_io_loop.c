@@ -27,16 +27,18 @@ static struct {
 	int64_t offset;
 	size_t length;
 } asked[LOG_SIZE];
-static size_t asked_count;
+static atomic_size_t asked_count; /* the jobs of a test count together */
 static bool has_direct_refused;
 
 static void note(char call, int64_t offset, size_t length)
 {
-	if (asked_count == LOG_SIZE)
+	size_t slot = atomic_fetch_add(&asked_count, 1);
+
+	if (slot >= LOG_SIZE)
 		return;
-	asked[asked_count].call = call;
-	asked[asked_count].offset = offset;
-	asked[asked_count++].length = length;
+	asked[slot].call = call;
+	asked[slot].offset = offset;
+	asked[slot].length = length;
 }
 
 static int64_t noted_pread(void *ctx, int fd, void *buffer, size_t length, int64_t offset)
