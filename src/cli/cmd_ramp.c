@@ -136,9 +136,10 @@ static int execute(struct wp_run *run, const void *raw_params, const char *const
 	struct wp_ramp_options options = { .workload = NULL };
 	int rc;
 
-	(void)operands;
 	if (operand_count) {
-		(void)wp_fail(err, WP_E_USAGE, 0, "targets cannot be combined with a server");
+		(void)wp_fail(err, WP_E_USAGE, 0, "ramp takes no target \"%s\"", operands[0]);
+		wp_err_hint(
+			err, "It runs on a server that runs already: name its database with -d.");
 		return -WP_E_USAGE;
 	}
 	if (params->is_initialize)
@@ -159,7 +160,7 @@ static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
 
 const struct wp_command wp_cmd_ramp = {
 	.name = "ramp",
-	.operands = "[TARGET...]",
+	.operands = "",
 	.summary = "ramp up clients that run transactions on a server, as pgbench does",
 	.epilogue = "Examples:\n"
 		    "  walprobe ramp -i -s 100 -d mydb\n"

@@ -110,6 +110,14 @@ static int report_error(struct session *session, const struct wp_err *err)
 	return err->code == WP_E_STOPPED ? 0 : wp_code_exit_status(err->code);
 }
 
+/* On a disk that died, that something could not be removed follows from what was told already. */
+static int report_undo_error(struct session *session, const struct wp_err *err, int status)
+{
+	wp_output_end_progress(&session->output);
+	wp_err_print(err, status ? "warning" : "error", stderr);
+	return wp_code_exit_status(err->code);
+}
+
 static bool has_figure(const struct wp_table *table)
 {
 	for (size_t i = 0; i < table->row_count; i++)
@@ -164,7 +172,7 @@ static int execute(struct session *session)
 	if (session->run.problem_count)
 		status = worse(status, 3);
 	if (undo(session, &err) != 0)
-		status = worse(status, report_error(session, &err));
+		status = worse(status, report_undo_error(session, &err, status));
 	wp_output_end_progress(&session->output);
 	if (is_worth_writing(session, rc)) {
 		if (!session->command->is_silent &&
