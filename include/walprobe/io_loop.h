@@ -163,7 +163,8 @@ void wp_io_files_init(struct wp_io_files *files, const struct wp_os *os, const c
 	int64_t file_bytes);
 
 /*
- * wp_io_files_make - write all of the files with incompressible bytes, and sync them.
+ * wp_io_files_make - write all of the files with incompressible bytes, and sync them; none where
+ * they have no size.
  *
  * limit_bytes  stop after so many, and remove what was written: to learn how long all would take.
  *              0: all.

@@ -287,7 +287,7 @@ static struct wp_io_place *new_place(struct wp_io_study *study, const struct wp_
 	place->target = target;
 	place->is_kept = study->run->is_kept;
 	wp_io_files_init(&place->files, study->run->os, target->dir, jobs,
-		largest(&study->options.files) / jobs);
+		wp_io_needs_files(&study->options) ? largest(&study->options.files) / jobs : 0);
 	return place;
 }
 

@@ -56,6 +56,9 @@ struct wp_io_self {
 	struct wp_io_tree tree;
 };
 
+/* wp_io_needs_files - true when a test works on what was written before. */
+bool wp_io_needs_files(const struct wp_io_options *options);
+
 extern const struct wp_column wp_io_columns[];
 extern const size_t wp_io_column_count;
 

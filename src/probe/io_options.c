@@ -263,9 +263,25 @@ static int64_t small_bytes(const struct wp_io_options *options)
 	return sets * options->small_count * (options->small_most_bytes + NAME_BYTES);
 }
 
+static bool has_test(const struct wp_io_options *options, bool is_new)
+{
+	for (size_t i = 0; i < WP_IO_TEST_COUNT; i++)
+		if ((options->tests & (UINT32_C(1) << i)) && !wp_io_tests[i].is_tree &&
+			wp_io_tests[i].is_new == is_new)
+			return true;
+	return false;
+}
+
+bool wp_io_needs_files(const struct wp_io_options *options)
+{
+	return has_test(options, false);
+}
+
 int64_t wp_io_needed_bytes(const struct wp_io_options *options)
 {
-	return 2 * largest(&options->files) + small_bytes(options) + SLACK_BYTES;
+	int64_t sets = has_test(options, false) + has_test(options, true);
+
+	return sets * largest(&options->files) + small_bytes(options) + SLACK_BYTES;
 }
 
 static int64_t memory_bytes(const struct wp_os *os)

@@ -198,6 +198,8 @@ int wp_io_files_make(const struct wp_io_files *files, uint64_t seed, int64_t lim
 	struct wp_random random;
 	int rc = 0;
 
+	if (files->file_bytes == 0)
+		return 0;
 	filling.buffer = wp_xaligned(BUFFER_ALIGNMENT, FILL_BYTES);
 	wp_random_init(&random, seed);
 	wp_random_fill(&random, filling.buffer, FILL_BYTES);

@@ -204,6 +204,7 @@ static int run_records(struct wp_io_job *job)
 	int64_t budget_bytes = loop->budget_bytes;
 	int64_t each = loop->step_bytes / loop->plan.record_bytes;
 	bool counts_all = ends_synced(&loop->plan);
+	bool is_alone = loop->plan.jobs == 1;
 	int64_t then_ns = job->start_ns;
 	int64_t offset;
 
@@ -216,7 +217,7 @@ static int run_records(struct wp_io_job *job)
 		if (loop->operate(job, offset))
 			return -1;
 		now_ns = wp_tick_now(job->tick);
-		is_last = is_late(loop);
+		is_last = !is_alone && is_late(loop);
 		if (is_last && !counts_all && job->operations > 0) {
 			job->read_bytes = read_bytes;
 			job->written_bytes = written_bytes;

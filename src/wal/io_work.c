@@ -95,31 +95,18 @@ static uint64_t stride_record(uint64_t place, uint64_t count)
 	return place % whole * STRIDE + row;
 }
 
-int64_t wp_io_next_offset(struct wp_io_job *job)
+uint64_t wp_io_ordered(const struct wp_io_job *job, uint64_t place)
 {
-	const struct wp_io_plan *plan = &job->loop->plan;
-	uint64_t count = job->shuffle.count;
-	uint64_t record = job->place;
-
-	if (job->taken == count)
-		return -1;
-	job->taken++;
-	if (++job->place == count)
-		job->place = 0;
-	switch (plan->order) {
-	case WP_IO_FORWARD:
-		break;
+	switch (job->loop->plan.order) {
 	case WP_IO_BACKWARD:
-		record = count - 1 - record;
-		break;
+		return job->shuffle.count - 1 - place;
 	case WP_IO_STRIDE:
-		record = stride_record(record, count);
-		break;
+		return stride_record(place, job->shuffle.count);
 	case WP_IO_RANDOM:
-		record = wp_io_shuffle_at(&job->shuffle, record);
-		break;
+		return wp_io_shuffle_at(&job->shuffle, place);
+	default:
+		return place;
 	}
-	return (int64_t)record * job->loop->step_bytes;
 }
 
 /* Out of line, so that it stays a call for each byte as in stdio. */
