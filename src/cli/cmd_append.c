@@ -8,6 +8,7 @@
 struct append_params {
 	struct wp_common common;
 	struct wp_append_words words;
+	bool is_natural;
 	const char *beside;
 	int64_t soak_ns;
 };
@@ -43,6 +44,8 @@ static const struct wp_opt append_opts[] = {
 		"new segments are filled with zeros, or sparse (wal_init_zero = off)" },
 	{ "direct", 0, WP_OPT_CHOICE, "WHEN", F(words.direct), "off", 0, 0, wp_append_on_off,
 		"open segments with O_DIRECT" },
+	{ "natural-switches", 0, WP_OPT_FLAG, NULL, F(is_natural), NULL, 0, 0, NULL,
+		"let segments fill at their own pace instead of ending one in each measurement" },
 	{ "beside", 0, WP_OPT_TEXT, "DIR", F(beside), NULL, 0, 0, NULL,
 		"write and sync data files in this directory meanwhile, as a checkpoint does" },
 	{ "soak", 0, WP_OPT_DURATION, "DURATION", F(soak_ns), "0s", 0, 7 * 86400 * WP_NS_PER_S,
@@ -134,6 +137,7 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 
 	if (rc)
 		return rc;
+	append.options.is_natural = append.params->is_natural;
 	rc = wp_measure_targets_open(run, operands, operand_count,
 		wp_append_needed_bytes(&append.options), &append.targets, err);
 	if (!rc)

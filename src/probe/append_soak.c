@@ -15,7 +15,6 @@ struct soak {
 	const struct wp_target *target;
 	struct wp_wal_load load;
 	int64_t duration_ns;
-	struct wp_table *table;
 	double *rates;          /* one a sample; room for all */
 	int64_t *written_bytes; /* at the end of each sample */
 	size_t count;

@@ -47,6 +47,9 @@ append 0 --clients=1 --fpi=1000
 append 0 --clients=2 --think=1ms
 append 0 --clients=8 --commit-delay=500 --commit-siblings=1
 append 0 --clients=1 --segment-size=1MB --segments=8
+# At their own pace small segments and large records end often enough.
+append 0 --clients=1 --natural-switches --segment-size=1MB --record-size=64kB
+[ "$(figure 'commits_per_s > 0')" = true ] || fail "natural switches"
 append 0 --clients=2 --beside=data
 expect_status 0 "$WALPROBE" append --soak=2s --clients=2 --format=json target
 [ "$(json_rows soak out | wc -l)" -ge 1 ] && [ "$(json_rows soak_change out | wc -l)" -eq 1 ] || fail "the time series"

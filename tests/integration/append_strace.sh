@@ -101,7 +101,8 @@ done
 id postgres >/dev/null 2>&1 || skip "the model's calls are right; there is no user postgres"
 need_command setpriv
 
-server=$(mktemp -d "${TMPDIR:-/tmp}/walprobe-test-server.XXXXXX")
+# Not in TMPDIR, which the server's user may not search and where a socket's path may be too long.
+server=$(mktemp -d /tmp/walprobe-test-server.XXXXXX) || fail "mktemp"
 tracer=
 as_postgres() {
 	setpriv --reuid=postgres --regid=postgres --init-groups env -i LC_ALL=C PATH="$bin:$PATH" HOME=/ "$@"
