@@ -187,8 +187,13 @@ static int run_sample(struct probe *probe, struct wp_flush_sample *sample, struc
 	int close_rc;
 	int rc;
 
-	if (sample->workload == WP_FLUSH_APPEND)
-		flags |= O_CREAT | O_TRUNC;
+	/* A file of its own each time: fusefat does not let a truncated file be written again. */
+	if (sample->workload == WP_FLUSH_APPEND) {
+		rc = wp_os_unlink(probe->os, path);
+		if (rc < 0 && rc != -ENOENT)
+			return wp_fail(err, WP_E_SYS, -rc, "could not remove \"%s\"", path);
+		flags |= O_CREAT | O_EXCL;
+	}
 	if (is_direct)
 		flags |= O_DIRECT;
 	fd = wp_os_open(probe->os, path, flags, 0600);
