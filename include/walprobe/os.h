@@ -52,6 +52,8 @@ struct wp_os_ops {
 	int (*mkdtemp)(void *ctx, char *template_path);
 	int (*rmdir)(void *ctx, const char *path);
 	int (*chmod)(void *ctx, const char *path, unsigned mode);
+	int (*fchown)(void *ctx, int fd, unsigned uid, unsigned gid);
+	int (*readlink)(void *ctx, const char *path, char **out); /* *out: the caller frees */
 	int (*list)(void *ctx, const char *path, struct wp_names *out);
 	int (*ioctl)(void *ctx, int fd, unsigned long request, void *argument);
 	int (*syncfs)(void *ctx, int fd);
@@ -133,6 +135,10 @@ WP_OS_CALL(int, mkdtemp, (const struct wp_os *os, char *template_path), (os->ctx
 WP_OS_CALL(int, rmdir, (const struct wp_os *os, const char *path), (os->ctx, path))
 WP_OS_CALL(int, chmod, (const struct wp_os *os, const char *path, unsigned mode),
 	(os->ctx, path, mode))
+WP_OS_CALL(int, fchown, (const struct wp_os *os, int fd, unsigned uid, unsigned gid),
+	(os->ctx, fd, uid, gid))
+WP_OS_CALL(
+	int, readlink, (const struct wp_os *os, const char *path, char **out), (os->ctx, path, out))
 WP_OS_CALL(int, list, (const struct wp_os *os, const char *path, struct wp_names *out),
 	(os->ctx, path, out))
 WP_OS_CALL(int, ioctl, (const struct wp_os *os, int fd, unsigned long request, void *argument),

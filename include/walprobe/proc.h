@@ -9,7 +9,7 @@
 #ifndef WALPROBE_PROC_H
 #define WALPROBE_PROC_H
 
-#include "walprobe/os.h"
+#include "walprobe/user.h"
 
 #define WP_PROC_OUTPUT_BYTES 65536
 
@@ -18,6 +18,9 @@ struct wp_proc_options {
 	const char *package; /* Debian package to name when the program is missing; may be NULL */
 	size_t output_bytes; /* of each stream that are kept; 0: WP_PROC_OUTPUT_BYTES */
 	bool ignores_stop;   /* part of undoing: SIGINT and SIGTERM to us do not end it */
+	const struct wp_user *user; /* whom it runs as; NULL: as us */
+	const char *directory;      /* where it works; NULL: where we are */
+	bool is_clean; /* without PG*, LD_PRELOAD, LANG and TZ: what PostgreSQL's programs need */
 };
 
 struct wp_proc_output {

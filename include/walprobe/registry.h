@@ -82,6 +82,17 @@ wp_undo_fn wp_undo_mount;
 int wp_workdir_create(struct wp_registry *registry, const char *parent, char **path,
 	uint64_t *ticket, struct wp_err *err);
 
+/*
+ * wp_workdir_share - let a group through: path and the directories above it, up to and including
+ * the nearest that carries the marker of this process, get that group and mode 0710.
+ *
+ * path     absolute, in a directory that wp_workdir_create() made
+ * Where the file system knows no owners it stays as it is, which is no error: whether a user gets
+ * through is for wp_user_reach() to say.
+ * Returns: 0; -WP_E_SYS when path is in no directory of ours, or the change failed.
+ */
+int wp_workdir_share(const struct wp_os *os, const char *path, unsigned gid, struct wp_err *err);
+
 /* wp_remove_tree - remove a directory and all in it, without crossing mounts or following
  * symbolic links; 0 or -errno. */
 int wp_remove_tree(const struct wp_os *os, const char *path);
@@ -118,7 +129,8 @@ int wp_leftover_look(
  */
 char *wp_marker_text(const struct wp_os *os, int *out_errno);
 
-/* wp_leftover_remove - unmount what is mounted below it, detach its loop devices, remove it. */
+/* wp_leftover_remove - stop a server of ours that still runs in it, unmount what is mounted below
+ * it, detach its loop devices, remove it. */
 int wp_leftover_remove(
 	const struct wp_os *os, const struct wp_leftover *leftover, struct wp_err *err);
 

@@ -7,6 +7,7 @@
 #include "os/process.h"
 #include "walprobe/mem.h"
 #include "walprobe/registry.h"
+#include "walprobe/server_process.h"
 
 #include <linux/loop.h>
 
@@ -269,6 +270,10 @@ int wp_leftover_remove(
 		return rc == -ENOENT ? 0
 				     : wp_fail(err, WP_E_SYS, -rc, "could not read \"%s\"",
 					       leftover->path);
+	rc = wp_server_stop(os, leftover->path, false);
+	if (rc)
+		return wp_fail(
+			err, WP_E_SYS, -rc, "could not stop the server in \"%s\"", leftover->path);
 	/* Only root mounts, in directories of its own: paths in another's could be swapped. */
 	if (info.st_uid == 0 && wp_os_geteuid(os) == 0) {
 		rc = unmount_below(os, leftover->path, info.st_dev, err);

@@ -3,6 +3,7 @@
 #include "walprobe/os.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -215,6 +216,26 @@ static int linux_chmod(void *ctx, const char *path, unsigned mode)
 	return result(chmod(path, (mode_t)mode));
 }
 
+static int linux_fchown(void *ctx, int fd, unsigned uid, unsigned gid)
+{
+	(void)ctx;
+	return result(fchown(fd, (uid_t)uid, (gid_t)gid));
+}
+
+static int linux_readlink(void *ctx, const char *path, char **out)
+{
+	char text[PATH_MAX];
+	ssize_t length = readlink(path, text, sizeof(text));
+
+	(void)ctx;
+	if (length < 0)
+		return -errno;
+	if (length == (ssize_t)sizeof(text))
+		return -ENAMETOOLONG;
+	*out = wp_xstrndup(text, (size_t)length);
+	return 0;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -379,6 +400,8 @@ const struct wp_os *wp_os_linux(void)
 		.mkdtemp = linux_mkdtemp,
 		.rmdir = linux_rmdir,
 		.chmod = linux_chmod,
+		.fchown = linux_fchown,
+		.readlink = linux_readlink,
 		.list = linux_list,
 		.ioctl = linux_ioctl,
 		.syncfs = linux_syncfs,

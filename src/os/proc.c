@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "walprobe/proc.h"
 
+#include "os/child.h"
 #include "walprobe/mem.h"
 #include "walprobe/stop.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,55 +70,6 @@ int wp_proc_find(const struct wp_os *os, const char *program, const char *packag
 	return -WP_E_UNSUPPORTED;
 }
 
-/* Our environment with LC_ALL=C, so that messages read the same everywhere. */
-static char **c_environment(void)
-{
-	static char locale[] = "LC_ALL=C";
-	size_t count = 0;
-	size_t used = 0;
-	char **copy;
-
-	while (environ[count])
-		count++;
-	copy = wp_xcalloc(count + 2, sizeof(*copy));
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(environ[i], "LC_ALL=", 7) != 0)
-			copy[used++] = environ[i];
-	copy[used] = locale;
-	return copy;
-}
-
-static void die(int tell_fd)
-{
-	int sys_errno = errno;
-	ssize_t told = write(tell_fd, &sys_errno, sizeof(sys_errno));
-
-	(void)told; /* the parent is gone: nobody to tell */
-	_exit(127);
-}
-
-/* In the child, after fork: only calls that are safe there. */
-static void become(const char *path, char *const *argv, char *const *environment, pid_t parent,
-	const int out[2], int tell_fd)
-{
-	struct sigaction action = { .sa_handler = SIG_DFL };
-	sigset_t none;
-	int null_fd;
-
-	(void)sigemptyset(&none);
-	(void)sigaction(SIGPIPE, &action, NULL); /* cannot fail for this number */
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		die(tell_fd);
-	if (getppid() != parent)
-		_exit(127); /* it died before we asked to die with it */
-	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0)
-		die(tell_fd);
-	(void)execve(path, argv, environment);
-	die(tell_fd);
-}
-
 static void close_if_open(int *fd)
 {
 	if (*fd >= 0)
@@ -126,97 +77,46 @@ static void close_if_open(int *fd)
 	*fd = -1;
 }
 
-/* errno of the child's failed exec, or 0 once it runs the program. */
-static int wait_for_exec(int fd)
+/* Pipes for stdout and stderr. Both or none. */
+static int open_pipes(int pipes[2][2])
 {
-	int sys_errno = 0;
-	ssize_t got;
+	if (pipe2(pipes[0], O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(pipes[1], O_CLOEXEC) < 0) {
+		int sys_errno = errno;
 
-	do
-		got = read(fd, &sys_errno, sizeof(sys_errno));
-	while (got < 0 && errno == EINTR);
-	return got == (ssize_t)sizeof(sys_errno) ? sys_errno : 0;
-}
-
-/* Three pipes: stdout, stderr, and one that tells of a failed exec. All or none. */
-static int open_pipes(int pipes[3][2])
-{
-	for (int i = 0; i < 3; i++)
-		pipes[i][0] = pipes[i][1] = -1;
-	for (int i = 0; i < 3; i++) {
-		int sys_errno;
-
-		if (pipe2(pipes[i], O_CLOEXEC) == 0)
-			continue;
-		sys_errno = errno;
-		for (int j = 0; j < i; j++) {
-			close_if_open(&pipes[j][0]);
-			close_if_open(&pipes[j][1]);
-		}
+		close_if_open(&pipes[0][0]);
+		close_if_open(&pipes[0][1]);
 		return -sys_errno;
 	}
 	return 0;
 }
 
-static int fork_child(
-	const char *path, char *const *argv, char *const *environment, struct child *child)
+static int start(const char *path, const char *const *argv, const struct wp_proc_options *options,
+	struct child *child)
 {
-	struct sigaction children = { .sa_handler = SIG_DFL };
-	pid_t parent = getpid();
-	int pipes[3][2];
+	struct wp_child_spec spec = { .path = path,
+		.argv = argv,
+		.user = options->user,
+		.directory = options->directory,
+		.is_clean = options->is_clean,
+		.death_signal = SIGKILL };
+	int pipes[2][2];
 	int rc = open_pipes(pipes);
 
 	if (rc)
 		return rc;
-	/* Inherited as ignored, it would make exit statuses vanish. */
-	(void)sigemptyset(&children.sa_mask);
-	(void)sigaction(SIGCHLD, &children, NULL); /* cannot fail for this number */
-	child->pid = fork();
-	if (child->pid == 0) {
-		int out[2] = { pipes[0][1], pipes[1][1] };
-
-		become(path, argv, environment, parent, out, pipes[2][1]);
-	}
-	rc = child->pid < 0 ? -errno : 0;
-	for (int i = 0; i < 3; i++)
-		close_if_open(&pipes[i][1]);
-	if (!rc) {
-		(void)setpgid(child->pid, child->pid); /* the child does it too: who is first */
-		rc = -wait_for_exec(pipes[2][0]);
-		if (rc)
-			(void)waitpid(child->pid, NULL, 0);
-	}
-	close_if_open(&pipes[2][0]);
-	if (rc) {
-		close_if_open(&pipes[0][0]);
-		close_if_open(&pipes[1][0]);
-		return rc;
-	}
+	spec.out = pipes[0][1];
+	spec.errors = pipes[1][1];
+	rc = wp_child_start(&spec, &child->pid);
 	for (int i = 0; i < 2; i++) {
+		close_if_open(&pipes[i][1]);
+		if (rc)
+			close_if_open(&pipes[i][0]);
+		else
+			(void)fcntl(pipes[i][0], F_SETFL, O_NONBLOCK); /* cannot fail on a pipe */
 		child->streams[i].fd = pipes[i][0];
-		(void)fcntl(pipes[i][0], F_SETFL, O_NONBLOCK); /* cannot fail on a pipe */
 	}
-	return 0;
-}
-
-/* argv as execve() wants it, and the child's environment. */
-static int start(const char *path, const char *const *argv, struct child *child)
-{
-	char **environment = c_environment();
-	char **words;
-	size_t count = 0;
-	int rc;
-
-	while (argv[count])
-		count++;
-	words = wp_xcalloc(count + 1, sizeof(*words));
-	for (size_t i = 0; i < count; i++)
-		words[i] = wp_xstrdup(argv[i]);
-	rc = fork_child(path, words, environment, child);
-	for (size_t i = 0; i < count; i++)
-		free(words[i]);
-	free(words);
-	free(environment);
 	return rc;
 }
 
@@ -311,7 +211,7 @@ int wp_proc_run(const struct wp_os *os, const char *const *argv,
 	child.room = options->output_bytes ? options->output_bytes : WP_PROC_OUTPUT_BYTES;
 	for (int i = 0; i < 2; i++)
 		child.streams[i].text = wp_xcalloc(child.room + 1, 1);
-	rc = start(path, argv, &child);
+	rc = start(path, argv, options, &child);
 	if (rc) {
 		rc = wp_fail(err, WP_E_SYS, -rc, "could not run program \"%s\"", path);
 	} else {

@@ -18,4 +18,7 @@
  */
 int64_t wp_process_start(const struct wp_os *os, int64_t pid, int *out_errno);
 
+/* wp_process_parent - process id of its parent, field 4 of /proc/PID/stat; -1 when it is gone. */
+int64_t wp_process_parent(const struct wp_os *os, int64_t pid);
+
 #endif

@@ -134,6 +134,72 @@ int wp_workdir_create(struct wp_registry *registry, const char *parent, char **p
 	return rc;
 }
 
+/* The directory carries the marker of this very process. */
+static bool is_ours(const struct wp_os *os, const char *path)
+{
+	char *marker = wp_xasprintf("%s/" WP_MARKER_NAME, path);
+	int sys_errno = 0;
+	char *theirs = wp_os_read_text(os, marker, 1023, &sys_errno);
+	char *ours = theirs ? wp_marker_text(os, &sys_errno) : NULL;
+	bool is_same = ours && strncmp(theirs, ours, strlen(theirs)) == 0 &&
+		       strlen(ours) == strlen(theirs) + 1;
+
+	free(ours);
+	free(theirs);
+	free(marker);
+	return is_same;
+}
+
+static bool knows_no_owners(int rc)
+{
+	return rc == -EPERM || rc == -ENOSYS || rc == -EOPNOTSUPP || rc == -EINVAL;
+}
+
+static int share_one(const struct wp_os *os, const char *path, unsigned gid, struct wp_err *err)
+{
+	int fd = wp_os_open(os, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	char here[40];
+	int rc;
+
+	if (fd < 0)
+		return wp_fail(err, WP_E_SYS, -fd, "could not open directory \"%s\"", path);
+	/* By descriptor: the path might lead elsewhere by now. */
+	(void)snprintf(here, sizeof(here), "/proc/self/fd/%d", fd);
+	rc = wp_os_fchown(os, fd, (unsigned)-1, gid);
+	if (!rc)
+		rc = wp_os_chmod(os, here, 0710);
+	(void)wp_os_close(os, fd); /* read only: nothing can be lost */
+	if (rc == 0 || knows_no_owners(rc))
+		return 0;
+	return wp_fail(
+		err, WP_E_SYS, -rc, "could not let group %u into directory \"%s\"", gid, path);
+}
+
+int wp_workdir_share(const struct wp_os *os, const char *path, unsigned gid, struct wp_err *err)
+{
+	char *part = wp_xstrdup(path);
+	bool is_marked = false;
+	int rc = 0;
+
+	while (*part && !is_ours(os, part))
+		*strrchr(part, '/') = '\0';
+	if (!*part)
+		rc = wp_fail(err, WP_E_SYS, 0, "\"%s\" is in no directory of this run", path);
+	else
+		is_marked = true;
+	/* From the marked one down to path itself. */
+	for (size_t at = strlen(part); !rc && is_marked; at += strcspn(path + at + 1, "/") + 1) {
+		char *directory = wp_xstrndup(path, at);
+
+		rc = share_one(os, directory, gid, err);
+		free(directory);
+		if (path[at] == '\0')
+			break;
+	}
+	free(part);
+	return rc;
+}
+
 static int remove_directory(const struct wp_os *os, const char *path, dev_t device);
 
 static int remove_entry(const struct wp_os *os, const char *path, dev_t device)

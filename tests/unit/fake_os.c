@@ -96,6 +96,8 @@ FAKE(int, link, (void *ctx, const char *from, const char *to), from, to)
 FAKE(int, mkdir, (void *ctx, const char *path, unsigned mode), path, mode)
 FAKE(int, mkdtemp, (void *ctx, char *template_path), template_path)
 FAKE(int, chmod, (void *ctx, const char *path, unsigned mode), path, mode)
+FAKE(int, fchown, (void *ctx, int fd, unsigned uid, unsigned gid), fd, uid, gid)
+FAKE(int, readlink, (void *ctx, const char *path, char **out), path, out)
 FAKE(int, list, (void *ctx, const char *path, struct wp_names *out), path, out)
 FAKE(int, ioctl, (void *ctx, int fd, unsigned long request, void *argument), fd, request, argument)
 FAKE(int, syncfs, (void *ctx, int fd), fd)
@@ -175,6 +177,8 @@ void fake_os_init(struct fake_os *fake)
 		.mkdtemp = fake_mkdtemp,
 		.rmdir = fake_rmdir,
 		.chmod = fake_chmod,
+		.fchown = fake_fchown,
+		.readlink = fake_readlink,
 		.list = fake_list,
 		.ioctl = fake_ioctl,
 		.syncfs = fake_syncfs,
