@@ -107,6 +107,12 @@ size_t wp_stack_counted(const struct wp_stack *stack, int *indexes, const char *
 /* wp_stack_is_end - true for a layer that nothing lies under: a disk, as far as can be seen. */
 bool wp_stack_is_end(const struct wp_stack *stack, size_t layer);
 
+/*
+ * wp_stack_sync_lost - why fsync() of a file there is known to reach nothing although it succeeds,
+ * as a clause; NULL when nothing is known. Static storage.
+ */
+const char *wp_stack_sync_lost(const struct wp_stack *stack);
+
 /* wp_stack_describe - fill path, fstype, options and devices of a result's target entry. */
 void wp_stack_describe(const struct wp_stack *stack, const char *path, struct wp_target_info *info);
 

@@ -64,6 +64,8 @@ struct wp_target_options {
 				  image lies; 0: 5 % of the file system, at most 1 GB; -1: none */
 	bool is_forced;        /* --force: may lie beside a live pg_wal */
 	bool is_kept;          /* --keep: mounts stay visible to others */
+	const char *mounts_on; /* directory below which images are mounted, where a server's user
+				  gets through to them; NULL: beside the image */
 	bool for_inspection;   /* nothing is written: dir is the directory itself, no workdir */
 };
 

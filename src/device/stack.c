@@ -407,3 +407,11 @@ void wp_stack_describe(const struct wp_stack *stack, const char *path, struct wp
 			info, layer->name, layer->write_cache, layer->is_fua, layer->is_rotational);
 	}
 }
+
+const char *wp_stack_sync_lost(const struct wp_stack *stack)
+{
+	/* fusefat writes to its image file and has no fsync operation (FUSE answers for it). */
+	if (stack->fstype && strcmp(stack->fstype, "fuse.fusefat") == 0)
+		return "fusefat never passes fsync on to its image";
+	return NULL;
+}

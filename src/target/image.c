@@ -75,16 +75,32 @@ static int attach_image(struct making *m, struct wp_err *err)
 	return rc ? wp_fail(err, WP_E_SYS, -rc, "could not remove file \"%s\"", m->image) : 0;
 }
 
+/* Beside the image, or in a private directory of its own elsewhere. */
+static int make_mount_point(struct making *m, struct wp_err *err)
+{
+	char *apart = NULL;
+	int rc = 0;
+
+	if (m->options->mounts_on)
+		rc = wp_workdir_create(m->registry, m->options->mounts_on, &apart, NULL, err);
+	if (rc)
+		return rc;
+	m->mount_point = wp_xasprintf("%s/mnt", apart ? apart : m->workdir);
+	free(apart);
+	rc = wp_os_mkdir(m->os, m->mount_point, 0700);
+	if (rc)
+		rc = wp_fail(
+			err, WP_E_SYS, -rc, "could not create directory \"%s\"", m->mount_point);
+	return rc;
+}
+
 static int mount_image(struct making *m, struct wp_err *err)
 {
 	struct wp_err problem;
-	int rc;
+	int rc = make_mount_point(m, err);
 
-	m->mount_point = wp_xasprintf("%s/mnt", m->workdir);
-	rc = wp_os_mkdir(m->os, m->mount_point, 0700);
 	if (rc)
-		return wp_fail(
-			err, WP_E_SYS, -rc, "could not create directory \"%s\"", m->mount_point);
+		return rc;
 	rc = wp_mount_device(m->os, m->loop.path, m->mount_point, m->spec->fstype,
 		m->spec->mount_options, &problem);
 	if (!rc) {
