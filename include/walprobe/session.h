@@ -45,6 +45,9 @@ const char *wp_session_transport(const struct wp_session *session);
 /* wp_session_is_this_host - true for a socket and for the loopback addresses. */
 bool wp_session_is_this_host(const struct wp_session *session);
 
+/* wp_session_is_usable - false when the connection was lost or a command did not end in time. */
+bool wp_session_is_usable(const struct wp_session *session);
+
 /* wp_session_place - "database "x" on socket "/run" port 5432", for messages; into out. */
 const char *wp_session_place(const struct wp_session *session, char *out, size_t size);
 
@@ -67,8 +70,27 @@ struct wp_rows {
 int wp_session_query(struct wp_session *session, const char *sql, int64_t limit_ns,
 	const char *doing, struct wp_rows *rows, struct wp_err *err);
 
+/*
+ * wp_session_query_with - as wp_session_query() for one statement with parameters $1, $2 ...; a
+ * value is a text or NULL.
+ */
+int wp_session_query_with(struct wp_session *session, const char *sql, const char *const *values,
+	int value_count, int64_t limit_ns, const char *doing, struct wp_rows *rows,
+	struct wp_err *err);
+
 /* wp_session_sqlstate - of the last statement that failed, "" when it had none. */
 const char *wp_session_sqlstate(const struct wp_session *session);
+
+/* What a column's values are. */
+enum wp_rows_kind {
+	WP_ROWS_INT,
+	WP_ROWS_REAL,
+	WP_ROWS_TEXT,
+};
+
+/* wp_rows_name - name of a column, borrowed; wp_rows_kind - what its values are. */
+const char *wp_rows_name(const struct wp_rows *rows, int column);
+enum wp_rows_kind wp_rows_kind(const struct wp_rows *rows, int column);
 
 /* wp_rows_text - a value, NULL where it is null. */
 const char *wp_rows_text(const struct wp_rows *rows, int row, int column);

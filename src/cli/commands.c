@@ -9,6 +9,7 @@ const struct wp_command *const wp_commands[] = {
 	&wp_cmd_inspect,
 	&wp_cmd_ramp,
 	&wp_cmd_report,
+	&wp_cmd_store,
 	&wp_cmd_cleanup,
 	NULL,
 };

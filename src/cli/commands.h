@@ -16,6 +16,7 @@ extern const struct wp_command wp_cmd_io;
 extern const struct wp_command wp_cmd_inspect;
 extern const struct wp_command wp_cmd_ramp;
 extern const struct wp_command wp_cmd_report;
+extern const struct wp_command wp_cmd_store;
 extern const struct wp_command wp_cmd_cleanup;
 
 extern const struct wp_command *const wp_commands[]; /* NULL-terminated, in the order of help */

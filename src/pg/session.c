@@ -7,6 +7,17 @@
 
 #define CONNECT_LIMIT_NS (10 * WP_NS_PER_S)
 #define QUERY_LIMIT_NS (60 * WP_NS_PER_S)
+#define TEXT_FORMAT 0
+
+/* pg_type.dat: these never change */
+enum {
+	OID_INT8 = 20,
+	OID_INT2 = 21,
+	OID_INT4 = 23,
+	OID_FLOAT4 = 700,
+	OID_FLOAT8 = 701,
+	OID_NUMERIC = 1700,
+};
 
 struct wp_session {
 	const struct wp_os *os;
@@ -71,6 +82,12 @@ bool wp_session_is_this_host(const struct wp_session *session)
 
 	return is_socket(session->connection) || strcmp(host, "localhost") == 0 ||
 	       strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0;
+}
+
+bool wp_session_is_usable(const struct wp_session *session)
+{
+	return PQstatus(session->connection) == CONNECTION_OK &&
+	       PQtransactionStatus(session->connection) != PQTRANS_ACTIVE;
 }
 
 const char *wp_session_place(const struct wp_session *session, char *out, size_t size)
@@ -142,9 +159,43 @@ int wp_session_query(struct wp_session *session, const char *sql, int64_t limit_
 	return finish(session, limit_ns, doing, rows, err);
 }
 
+int wp_session_query_with(struct wp_session *session, const char *sql, const char *const *values,
+	int value_count, int64_t limit_ns, const char *doing, struct wp_rows *rows,
+	struct wp_err *err)
+{
+	char message[512];
+
+	if (!PQsendQueryParams(
+		    session->connection, sql, value_count, NULL, values, NULL, NULL, TEXT_FORMAT))
+		return wp_fail(err, WP_E_SERVER, 0, "%s: %s", doing,
+			wp_pg_message(session->connection, message, sizeof(message)));
+	return finish(session, limit_ns, doing, rows, err);
+}
+
 const char *wp_session_sqlstate(const struct wp_session *session)
 {
 	return session->sqlstate;
+}
+
+const char *wp_rows_name(const struct wp_rows *rows, int column)
+{
+	return PQfname(rows->result, column);
+}
+
+enum wp_rows_kind wp_rows_kind(const struct wp_rows *rows, int column)
+{
+	switch (PQftype(rows->result, column)) {
+	case OID_INT2:
+	case OID_INT4:
+	case OID_INT8:
+		return WP_ROWS_INT;
+	case OID_FLOAT4:
+	case OID_FLOAT8:
+	case OID_NUMERIC:
+		return WP_ROWS_REAL;
+	default:
+		return WP_ROWS_TEXT;
+	}
 }
 
 const char *wp_rows_text(const struct wp_rows *rows, int row, int column)
