@@ -30,6 +30,7 @@
 #define WP_IO_SEGMENT_BYTES (INT64_C(16) << 20)
 #define WP_IO_POOL_LIMIT_BYTES (INT64_C(32) << 20) /* all buffers together */
 #define WP_IO_STDIO_BYTES 4096                     /* of the buffer of putc and getc */
+#define WP_IO_BYTE_CALLS 64                        /* of write1 and read1 that are timed together */
 
 /* what one operation does */
 enum wp_io_work {
@@ -209,7 +210,8 @@ int wp_io_loop_prepare(struct wp_io_loop *loop, struct wp_err *err);
  *
  * A pass that ends with a timed sync writes as much as will be synced in left_ns, by the rate of
  * the pass before it.
- * hist    receives one latency per operation that counts (putc, getc: per buffer).
+ * hist    receives one latency per operation that counts (putc, getc: per buffer;
+ *         write1, read1: per WP_IO_BYTE_CALLS calls).
  * counts  is added to, also when the pass fails.
  * Returns: 0, or -code with a message that names file and call; -WP_E_STOPPED after a signal;
  * -WP_E_UNSUPPORTED as above. No file is open afterwards.

@@ -230,9 +230,16 @@ static struct wp_io_plan plan_of(const struct wp_io_options *options,
 
 static int64_t least_file(const struct wp_io_test_row *test, int64_t record_bytes)
 {
-	bool is_buffered = test->work == WP_IO_PUTC || test->work == WP_IO_GETC;
-
-	return is_buffered ? WP_IO_STDIO_BYTES : record_bytes;
+	switch (test->work) {
+	case WP_IO_PUTC:
+	case WP_IO_GETC:
+		return WP_IO_STDIO_BYTES;
+	case WP_IO_WRITE_ONE:
+	case WP_IO_READ_ONE:
+		return WP_IO_BYTE_CALLS;
+	default:
+		return record_bytes;
+	}
 }
 
 static void plan_big(const struct planning *planning, const struct wp_io_test_row *test,

@@ -26,7 +26,9 @@ const struct wp_column wp_io_columns[] = {
 	{ "ci_low", "low", "1/s", WP_KIND_REAL, "Lower end of the 95 % interval of ops_per_s." },
 	{ "ci_high", "high", "1/s", WP_KIND_REAL, "Upper end of the 95 % interval of ops_per_s." },
 	{ "mean_ns", "mean", "ns", WP_KIND_INT,
-		"Mean time of one operation; of a buffer of 4 kB for putc and getc." },
+		"Mean time of one operation; of a buffer of 4 kB for putc and getc, of 64 calls "
+		"for "
+		"write1 and read1, as the other times are." },
 	{ "p50_ns", "p50", "ns", WP_KIND_INT, "Half of the operations took no longer." },
 	{ "p90_ns", "p90", "ns", WP_KIND_INT, "90 % of the operations took no longer." },
 	{ "p99_ns", "p99", "ns", WP_KIND_INT, "99 % of the operations took no longer." },

@@ -36,3 +36,4 @@ dies_in() {
 
 dies_in append --clients 1,8 --method fdatasync --rounds 10 --time 2s
 dies_in sync --method fdatasync --rounds 10 --time 2s
+dies_in io --tests=write,read,random-write --size 64MB --files 1 --rounds 10 --time 2s
