@@ -20,7 +20,7 @@ B := build
 O := $(B)/obj/$(variant)
 BIN := $(if $(SAN),$(O)/bin,$(B))
 
-PACKAGES := libpq mount jansson
+PACKAGES := libpq mount jansson libcrypto
 FOUND := $(shell pkg-config --exists $(PACKAGES) 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)

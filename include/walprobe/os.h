@@ -57,6 +57,7 @@ struct wp_os_ops {
 	int (*list)(void *ctx, const char *path, struct wp_names *out);
 	int (*ioctl)(void *ctx, int fd, unsigned long request, void *argument);
 	int (*syncfs)(void *ctx, int fd);
+	int (*flock)(void *ctx, int fd, int operation);
 	int (*umount)(void *ctx, const char *path, int flags);
 	int (*mount)(void *ctx, const char *source, const char *path, const char *type,
 		unsigned long flags, const char *data);
@@ -144,6 +145,7 @@ WP_OS_CALL(int, list, (const struct wp_os *os, const char *path, struct wp_names
 WP_OS_CALL(int, ioctl, (const struct wp_os *os, int fd, unsigned long request, void *argument),
 	(os->ctx, fd, request, argument))
 WP_OS_CALL(int, syncfs, (const struct wp_os *os, int fd), (os->ctx, fd))
+WP_OS_CALL(int, flock, (const struct wp_os *os, int fd, int operation), (os->ctx, fd, operation))
 WP_OS_CALL(
 	int, umount, (const struct wp_os *os, const char *path, int flags), (os->ctx, path, flags))
 WP_OS_CALL(int, mount,

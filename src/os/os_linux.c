@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -288,6 +289,12 @@ static int linux_syncfs(void *ctx, int fd)
 	return result(syncfs(fd));
 }
 
+static int linux_flock(void *ctx, int fd, int operation)
+{
+	(void)ctx;
+	return result(flock(fd, operation));
+}
+
 static int linux_umount(void *ctx, const char *path, int flags)
 {
 	(void)ctx;
@@ -405,6 +412,7 @@ const struct wp_os *wp_os_linux(void)
 		.list = linux_list,
 		.ioctl = linux_ioctl,
 		.syncfs = linux_syncfs,
+		.flock = linux_flock,
 		.umount = linux_umount,
 		.mount = linux_mount,
 		.unshare = linux_unshare,

@@ -101,6 +101,7 @@ FAKE(int, readlink, (void *ctx, const char *path, char **out), path, out)
 FAKE(int, list, (void *ctx, const char *path, struct wp_names *out), path, out)
 FAKE(int, ioctl, (void *ctx, int fd, unsigned long request, void *argument), fd, request, argument)
 FAKE(int, syncfs, (void *ctx, int fd), fd)
+FAKE(int, flock, (void *ctx, int fd, int operation), fd, operation)
 FAKE_DONE(int, unlink, (void *ctx, const char *path), path)
 FAKE_DONE(int, rmdir, (void *ctx, const char *path), path)
 FAKE_DONE(int, umount, (void *ctx, const char *path, int flags), path, flags)
@@ -182,6 +183,7 @@ void fake_os_init(struct fake_os *fake)
 		.list = fake_list,
 		.ioctl = fake_ioctl,
 		.syncfs = fake_syncfs,
+		.flock = fake_flock,
 		.umount = fake_umount,
 		.mount = fake_mount,
 		.unshare = fake_unshare,
