@@ -33,11 +33,14 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Isrc -I
 	$(WERROR) -pthread $(PKG_CFLAGS) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(CFLAGS)
 ALL_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 LIBS := $(PKG_LIBS) -lm
+# The witness needs no libpq: it also runs where PostgreSQL has never been.
+WITNESS_LIBS := $(shell pkg-config --libs libcrypto jansson 2>/dev/null) -lm
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))
 
-LIB_SRC := $(filter-out src/cli/main.c,$(wildcard src/*/*.c))
+MAIN_SRC := src/cli/main.c src/cli/main_witness.c
+LIB_SRC := $(filter-out $(MAIN_SRC),$(wildcard src/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
 LIB := $(O)/libwalprobe.a
 SQL := $(wildcard sql/*.sql)
@@ -52,7 +55,7 @@ UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BIN)/walprobe
+all: $(BIN)/walprobe $(BIN)/walprobe-witness
 
 # ---- packages -------------------------------------------------------------------------------
 
@@ -123,6 +126,11 @@ $(BIN)/walprobe: $(O)/src/cli/main.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(O)/src/cli/main.o $(LIB) $(LIBS)
 
+$(BIN)/walprobe-witness: $(O)/src/cli/main_witness.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(O)/src/cli/main_witness.o $(LIB) $(WITNESS_LIBS)
+
 # ---- documents from the binary's own tables ----------------------------------------------------
 
 docs: $(B)/walprobe.1 $(B)/walprobe.bash
@@ -137,11 +145,13 @@ install: all docs
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions'
 	install -m 755 $(B)/walprobe '$(DESTDIR)$(PREFIX)/bin/walprobe'
+	install -m 755 $(B)/walprobe-witness '$(DESTDIR)$(PREFIX)/bin/walprobe-witness'
 	install -m 644 $(B)/walprobe.1 '$(DESTDIR)$(PREFIX)/share/man/man1/walprobe.1'
 	install -m 644 $(B)/walprobe.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/walprobe'
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/walprobe' '$(DESTDIR)$(PREFIX)/share/man/man1/walprobe.1' \
+	rm -f '$(DESTDIR)$(PREFIX)/bin/walprobe' '$(DESTDIR)$(PREFIX)/bin/walprobe-witness' \
+		'$(DESTDIR)$(PREFIX)/share/man/man1/walprobe.1' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/walprobe'
 
 # ---- tests -------------------------------------------------------------------------------------
@@ -157,7 +167,7 @@ check-lint:
 check-unit: $(UNIT_BIN)
 	@tests/unit/run $(UNIT_BIN)
 
-check-integration: $(BIN)/walprobe
+check-integration: all
 	@tests/integration/run $(BIN)/walprobe
 
 check-rig: $(B)/walprobe

@@ -50,7 +50,7 @@ struct wp_cut_facts {
 };
 
 struct wp_judgement {
-	enum wp_verdict verdict;
+	enum wp_survival verdict;
 	struct wp_fault_counts counts;
 	char kinds[256];   /* names of the faults found, comma separated; "" for none */
 	char reason[512];  /* why it cannot be told; what was found otherwise */

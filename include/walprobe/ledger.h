@@ -83,10 +83,10 @@ struct wp_ledger_segment {
 	uint16_t cycle; /* in which it was announced */
 };
 
-enum wp_verdict {
-	WP_VERDICT_CANNOT_TELL,
-	WP_VERDICT_NO_LOSS,
-	WP_VERDICT_LIES,
+enum wp_survival {
+	WP_SURVIVAL_CANNOT_TELL,
+	WP_SURVIVAL_NO_LOSS,
+	WP_SURVIVAL_LIES,
 };
 
 /* numbers of records, apart from the last two; a record that is not there counts as lost whatever
@@ -110,7 +110,7 @@ struct wp_fault_counts {
 
 struct wp_cycle_result {
 	uint16_t cycle;
-	uint8_t verdict; /* enum wp_verdict */
+	uint8_t verdict; /* enum wp_survival */
 	uint8_t cut;     /* enum wp_cut_rule of classify.h */
 	struct wp_fault_counts counts;
 };
@@ -189,8 +189,8 @@ void wp_entry_result(struct wp_put *put, const uint8_t *run, const struct wp_cyc
 /* wp_workload_name - "append", "prealloc", "recycle", "create". */
 const char *wp_workload_name(enum wp_workload workload);
 
-/* wp_verdict_name - "cannot tell", "no loss", "lies". */
-const char *wp_verdict_name(enum wp_verdict verdict);
+/* wp_survival_name - "cannot tell", "no loss", "lies". */
+const char *wp_survival_name(enum wp_survival verdict);
 
 /* wp_run_id_text - 32 hexadecimal digits into out; returns out. */
 const char *wp_run_id_text(const uint8_t run[WP_RUN_ID_BYTES], char out[2 * WP_RUN_ID_BYTES + 1]);

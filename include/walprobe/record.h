@@ -107,11 +107,13 @@ static inline uint64_t wp_horizon(uint16_t writer, uint64_t seq)
 	return (uint64_t)writer << 48 | (seq & UINT64_C(0xffffffffffff));
 }
 
+/* wp_horizon_writer - the writer that is cited. */
 static inline uint16_t wp_horizon_writer(uint64_t horizon)
 {
 	return (uint16_t)(horizon >> 48);
 }
 
+/* wp_horizon_seq - the sequence up to which it had been acknowledged. */
 static inline uint64_t wp_horizon_seq(uint64_t horizon)
 {
 	return horizon & UINT64_C(0xffffffffffff);

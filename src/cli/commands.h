@@ -15,14 +15,26 @@ extern const struct wp_command wp_cmd_append;
 extern const struct wp_command wp_cmd_io;
 extern const struct wp_command wp_cmd_inspect;
 extern const struct wp_command wp_cmd_ramp;
+extern const struct wp_command wp_cmd_witness;
+extern const struct wp_command wp_cmd_plug_write;
+extern const struct wp_command wp_cmd_plug_verify;
 extern const struct wp_command wp_cmd_report;
 extern const struct wp_command wp_cmd_store;
 extern const struct wp_command wp_cmd_cleanup;
 
 extern const struct wp_command *const wp_commands[]; /* NULL-terminated, in the order of help */
 
-/* wp_command_find - the command with this name, or NULL. */
-const struct wp_command *wp_command_find(const char *name);
+/*
+ * wp_command_find - the command that words begin with; its name may be of two words.
+ *
+ * used     receives how many words its name has. When there is no such command, 1 when the first
+ *          word begins names of two words, else 0.
+ * Returns: the command, or NULL.
+ */
+const struct wp_command *wp_command_find(const char *const *words, size_t count, size_t *used);
+
+/* wp_commands_group_help - the commands whose names begin with this word. */
+void wp_commands_group_help(const char *word, FILE *stream);
 
 /* wp_commands_help - what walprobe is and the list of commands. */
 void wp_commands_help(FILE *stream);

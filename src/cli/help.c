@@ -5,12 +5,44 @@
 #define HELP_INDENT 30
 #define HELP_WIDTH 98
 
-const struct wp_command *wp_command_find(const char *name)
+/* True when name is "WORD something". */
+static bool is_in_group(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+
+	return strncmp(name, word, length) == 0 && name[length] == ' ';
+}
+
+static const struct wp_command *find_one(const char *name)
 {
 	for (size_t i = 0; wp_commands[i]; i++)
 		if (strcmp(wp_commands[i]->name, name) == 0)
 			return wp_commands[i];
 	return NULL;
+}
+
+const struct wp_command *wp_command_find(const char *const *words, size_t count, size_t *used)
+{
+	const struct wp_command *command;
+	char name[64];
+
+	*used = 0;
+	if (count == 0)
+		return NULL;
+	command = strchr(words[0], ' ') ? NULL : find_one(words[0]);
+	if (command) {
+		*used = 1;
+		return command;
+	}
+	for (size_t i = 0; wp_commands[i]; i++)
+		if (is_in_group(wp_commands[i]->name, words[0]))
+			*used = 1;
+	if (!*used || count < 2)
+		return NULL;
+	(void)snprintf(name, sizeof(name), "%s %s", words[0], words[1]);
+	command = find_one(name);
+	*used = command ? 2 : 1;
+	return command;
 }
 
 /* Write text from column at, breaking lines before HELP_WIDTH and indenting what follows. */
@@ -101,6 +133,21 @@ void wp_opts_help(const struct wp_command *command, FILE *stream)
 	print_option(stream, "  -?, --help", "show this help, then exit");
 	if (command->epilogue)
 		fprintf(stream, "\n%s", command->epilogue);
+}
+
+void wp_commands_group_help(const char *word, FILE *stream)
+{
+	char words[96];
+
+	fprintf(stream, "Usage:\n  walprobe %s COMMAND [OPTION]... [TARGET]\n\nCommands:\n", word);
+	for (size_t i = 0; wp_commands[i]; i++) {
+		if (!is_in_group(wp_commands[i]->name, word))
+			continue;
+		(void)snprintf(words, sizeof(words), "  %s %s", wp_commands[i]->name,
+			wp_commands[i]->operands);
+		print_option(stream, words, wp_commands[i]->summary);
+	}
+	fprintf(stream, "\nTry \"walprobe %s COMMAND --help\".\n", word);
 }
 
 void wp_commands_help(FILE *stream)
@@ -203,18 +250,62 @@ void wp_commands_man(FILE *stream)
 		stream);
 }
 
+/* First words of names, each once; or the second words of those of a group. */
+static void complete_names(FILE *stream, const char *group)
+{
+	const char *last = "";
+	size_t last_length = 0;
+
+	for (size_t i = 0; wp_commands[i]; i++) {
+		const char *name = wp_commands[i]->name;
+		size_t length = strcspn(name, " ");
+
+		if (group && is_in_group(name, group))
+			fprintf(stream, "%s ", name + length + 1);
+		if (!group && (length != last_length || strncmp(name, last, length) != 0))
+			fprintf(stream, "%.*s ", (int)length, name);
+		last = name;
+		last_length = length;
+	}
+}
+
+static void complete_groups(FILE *stream)
+{
+	const char *last = "";
+
+	fputs("\tlocal command=${COMP_WORDS[1]}\n", stream);
+	for (size_t i = 0; wp_commands[i]; i++) {
+		const char *name = wp_commands[i]->name;
+		char group[64];
+
+		(void)snprintf(group, sizeof(group), "%.*s", (int)strcspn(name, " "), name);
+		if (!strchr(name, ' ') || is_in_group(last, group))
+			continue;
+		last = name;
+		fprintf(stream,
+			"\tif [ \"$command\" = %s ]; then\n"
+			"\t\tif [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+			"\t\t\tCOMPREPLY=($(compgen -W '",
+			group);
+		complete_names(stream, group);
+		fputs("--help' -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n"
+		      "\t\tcommand=\"$command ${COMP_WORDS[2]}\"\n\tfi\n",
+			stream);
+	}
+}
+
 void wp_commands_completion(FILE *stream)
 {
 	fputs("# bash completion for walprobe, made from its option tables\n_walprobe()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '",
 		stream);
-	for (size_t i = 0; wp_commands[i]; i++)
-		fprintf(stream, "%s ", wp_commands[i]->name);
-	fputs("--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n",
-		stream);
+	complete_names(stream, NULL);
+	fputs("--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n", stream);
+	complete_groups(stream);
+	fputs("\tcase $command in\n", stream);
 	for (size_t i = 0; wp_commands[i]; i++) {
-		fprintf(stream, "\t%s) words='", wp_commands[i]->name);
+		fprintf(stream, "\t'%s') words='", wp_commands[i]->name);
 		for (struct wp_opt_iter it = wp_opt_first(wp_commands[i]); it.opt; wp_opt_next(&it))
 			fprintf(stream, "--%s%s ", it.opt->name, it.opt->argument ? "=" : "");
 		fputs("--help' ;;\n", stream);

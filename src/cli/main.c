@@ -37,9 +37,24 @@ static bool answer_about_self(const char *word, int *status)
 	return true;
 }
 
+/* The first word begins commands of two words, and the second is none of theirs. */
+static int answer_about_group(const char *const *words, size_t count)
+{
+	if (count > 1 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-?") == 0)) {
+		wp_commands_group_help(words[0], stdout);
+		return finish_stdout();
+	}
+	fprintf(stderr, "walprobe: error: %s%s%s%s\nwalprobe: hint: Try \"walprobe %s --help\".\n",
+		count > 1 ? "unknown command " : "a command is missing after ", words[0],
+		count > 1 ? " " : "", count > 1 ? words[1] : "", words[0]);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	const char *const *words = (const char *const *)argv;
 	const struct wp_command *command;
+	size_t used;
 	int status;
 
 	wp_host_guard_descriptors();
@@ -48,8 +63,10 @@ int main(int argc, char **argv)
 		return usage_error("a command is missing", "");
 	if (answer_about_self(argv[1], &status))
 		return status;
-	command = wp_command_find(argv[1]);
-	if (!command)
-		return usage_error("unknown command ", argv[1]);
-	return wp_run_command(command, (const char *const *)argv, (size_t)argc);
+	command = wp_command_find(words + 1, (size_t)argc - 1, &used);
+	if (command)
+		return wp_run_command(command, words, (size_t)argc, 1 + used);
+	if (used)
+		return answer_about_group(words + 1, (size_t)argc - 1);
+	return usage_error("unknown command ", argv[1]);
 }

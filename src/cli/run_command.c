@@ -185,12 +185,12 @@ static int execute(struct session *session)
 	return worse(status, wp_stop_exit_status());
 }
 
-static int prepare(struct session *session, const char *const *argv, size_t argc)
+static int prepare(struct session *session, const char *const *words, size_t count)
 {
 	struct wp_err err = { 0 };
 	int rc;
 
-	rc = wp_opts_parse(session->command, argv + 2, argc - 2, session->params, session->operands,
+	rc = wp_opts_parse(session->command, words, count, session->params, session->operands,
 		&session->operand_count, &err);
 	if (!rc) {
 		begin_run(session);
@@ -203,16 +203,17 @@ static int prepare(struct session *session, const char *const *argv, size_t argc
 	return 0;
 }
 
-int wp_run_command(const struct wp_command *command, const char *const *argv, size_t argc)
+int wp_run_command(
+	const struct wp_command *command, const char *const *argv, size_t argc, size_t first)
 {
 	struct session session = { .command = command };
 	int status;
 
-	if (asks_for_help(argv + 2, argc - 2))
+	if (asks_for_help(argv + first, argc - first))
 		return print_help(command);
 	session.params = wp_xcalloc(1, command->params_size);
 	session.operands = wp_xcalloc(argc, sizeof(*session.operands));
-	status = prepare(&session, argv, argc);
+	status = prepare(&session, argv + first, argc - first);
 	if (!status) {
 		begin_result(&session, argv, argc);
 		status = execute(&session);

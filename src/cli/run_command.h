@@ -12,9 +12,11 @@
 /*
  * wp_run_command - parse, do the work, undo what was made, print, and say how it went.
  *
- * argv    the whole command line: argv[0] the program, argv[1] the command.
+ * argv    the whole command line: argv[0] the program.
+ * first   index of the first word after the command's name.
  * Returns: the exit status of the contract.
  */
-int wp_run_command(const struct wp_command *command, const char *const *argv, size_t argc);
+int wp_run_command(
+	const struct wp_command *command, const char *const *argv, size_t argc, size_t first);
 
 #endif

@@ -182,7 +182,7 @@ bool wp_result_get(struct wp_get *get, struct wp_cycle_result *out)
 	for (size_t i = 0; i < WP_FAULT_COUNTS; i++)
 		numbers[i] = (int64_t)wp_get_number(get, 8);
 	memcpy(&out->counts, numbers, sizeof(numbers));
-	return wp_get_is_done(get) && out->verdict <= WP_VERDICT_LIES;
+	return wp_get_is_done(get) && out->verdict <= WP_SURVIVAL_LIES;
 }
 
 const char *wp_workload_name(enum wp_workload workload)
@@ -192,7 +192,7 @@ const char *wp_workload_name(enum wp_workload workload)
 	return names[workload];
 }
 
-const char *wp_verdict_name(enum wp_verdict verdict)
+const char *wp_survival_name(enum wp_survival verdict)
 {
 	static const char *const names[] = { "cannot tell", "no loss", "lies" };
 

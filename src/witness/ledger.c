@@ -241,7 +241,10 @@ static bool apply_result(struct wp_ledger_run *run, struct wp_get *get, const ch
 		return refuse(problem, "a malformed result");
 	for (size_t i = 0; i < run->result_count; i++)
 		if (run->results[i].cycle == result.cycle) {
-			run->results[i] = result;
+			/* Looked at again by a stricter rule, what was decided stays decided. */
+			if (result.verdict != WP_SURVIVAL_CANNOT_TELL ||
+				run->results[i].verdict == WP_SURVIVAL_CANNOT_TELL)
+				run->results[i] = result;
 			return true;
 		}
 	run->results = wp_xreallocarray(run->results, run->result_count + 1, sizeof(result));

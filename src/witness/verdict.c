@@ -248,17 +248,17 @@ static bool has_fault(const struct wp_ledger_run *run, const struct wp_cut_facts
 
 static void cannot_tell(struct wp_judgement *out, const char *reason)
 {
-	out->verdict = WP_VERDICT_CANNOT_TELL;
+	out->verdict = WP_SURVIVAL_CANNOT_TELL;
 	(void)snprintf(out->reason, sizeof(out->reason), "%s", reason);
 }
 
 static void no_loss(const struct wp_ledger_run *run, struct wp_judgement *out)
 {
-	out->verdict = WP_VERDICT_NO_LOSS;
+	out->verdict = WP_SURVIVAL_NO_LOSS;
 	out->cuts = 1;
 	for (size_t i = 0; i < run->result_count; i++)
 		if (run->results[i].cycle != run->start.cycle &&
-			run->results[i].verdict == WP_VERDICT_NO_LOSS)
+			run->results[i].verdict == WP_SURVIVAL_NO_LOSS)
 			out->cuts++;
 	out->p_upper_95 = wp_upper_bound_95(out->cuts);
 	(void)snprintf(out->reason, sizeof(out->reason),
@@ -270,7 +270,7 @@ static void no_loss(const struct wp_ledger_run *run, struct wp_judgement *out)
 
 static void lies(struct wp_judgement *out)
 {
-	out->verdict = WP_VERDICT_LIES;
+	out->verdict = WP_SURVIVAL_LIES;
 	(void)snprintf(out->reason, sizeof(out->reason), "acknowledged data did not survive: %s",
 		out->kinds);
 }
