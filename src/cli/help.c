@@ -278,8 +278,13 @@ static void complete_groups(FILE *stream)
 		const char *name = wp_commands[i]->name;
 		char group[64];
 
-		(void)snprintf(group, sizeof(group), "%.*s", (int)strcspn(name, " "), name);
-		if (!strchr(name, ' ') || is_in_group(last, group))
+		size_t length = strcspn(name, " ");
+
+		if (!name[length] || length >= sizeof(group))
+			continue;
+		memcpy(group, name, length);
+		group[length] = '\0';
+		if (is_in_group(last, group))
 			continue;
 		last = name;
 		fprintf(stream,

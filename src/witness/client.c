@@ -69,19 +69,21 @@ uint64_t wp_client_acked_seq(const struct wp_client *client, uint16_t writer)
 uint64_t wp_client_say(struct wp_client *client, const struct wp_put *entry)
 {
 	struct word *word = wp_xcalloc(1, sizeof(*word) + entry->used);
+	uint64_t ticket;
 
 	assert(!entry->is_full);
 	word->length = entry->used;
 	memcpy(word->bytes, entry->bytes, entry->used);
 	wp_mutex_lock(&client->mutex);
-	word->ticket = ++client->next_ticket;
+	ticket = ++client->next_ticket;
+	word->ticket = ticket;
 	if (client->last)
 		client->last->next = word;
 	else
 		client->first = word;
 	client->last = word;
 	wp_mutex_unlock(&client->mutex);
-	return word->ticket;
+	return ticket; /* the word may be gone already */
 }
 
 bool wp_client_is_durable(const struct wp_client *client, uint64_t ticket)

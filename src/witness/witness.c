@@ -166,17 +166,21 @@ static void acknowledge(struct wp_witness *witness, struct wp_peer *peer)
 static int flush(struct wp_witness *witness, struct wp_err *err)
 {
 	bool was_full = witness->journal.is_full;
+	struct wp_err own = { 0 };
 	int rc;
 
 	for (size_t i = 0; i < witness->life_count; i++)
 		wp_life_journal(witness, witness->lives[i]);
-	rc = wp_journal_flush(&witness->journal, err);
+	rc = wp_journal_flush(&witness->journal, &own);
 	witness->flushed_ns = wp_os_now_ns(witness->os);
-	if (rc && rc != -WP_E_NOSPACE)
+	if (rc && rc != -WP_E_NOSPACE) {
+		if (err)
+			*err = own;
 		return rc;
+	}
 	if (rc && !was_full)
 		wp_witness_log(witness, "warning", "%s; nothing is acknowledged until there is",
-			err->message);
+			own.message);
 	if (!rc && was_full)
 		wp_witness_log(witness, "note", "there is space again");
 	for (size_t i = 0; i < witness->peer_count; i++) {
