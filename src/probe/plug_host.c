@@ -22,12 +22,27 @@ static void add_layer(char *out, size_t size, const struct wp_layer *layer)
 		layer->write_cache ? layer->write_cache : "");
 }
 
+/* Of path, or of what there is of it: then the mount is that of the place where it should be. */
+static int find_stack(const struct wp_os *os, const char *path, struct wp_stack *stack)
+{
+	char *head = wp_xstrdup(path);
+	int rc;
+
+	while ((rc = wp_stack_find(os, NULL, head, stack, NULL)) != 0 && head[1]) {
+		char *slash = strrchr(head, '/');
+
+		slash[slash == head] = '\0';
+	}
+	free(head);
+	return rc;
+}
+
 static void describe_stack(const struct wp_os *os, const char *path, struct plug_host *out)
 {
 	struct wp_stack stack = { 0 };
 	struct wp_power power;
 
-	if (wp_stack_find(os, NULL, path, &stack, NULL) != 0)
+	if (find_stack(os, path, &stack) != 0)
 		return;
 	(void)snprintf(out->mount_point, sizeof(out->mount_point), "%s",
 		stack.mount_point ? stack.mount_point : "");
@@ -42,9 +57,41 @@ static void describe_stack(const struct wp_os *os, const char *path, struct plug
 	wp_stack_release(&stack);
 }
 
+/* As realpath(); where the end of path is missing, what there is of it and the rest as it stands. */
+static char *absolute_path(const struct wp_os *os, const char *path)
+{
+	char *head = wp_xstrdup(path);
+	char *absolute = NULL;
+	char *whole;
+
+	while (wp_os_realpath(os, head[0] ? head : ".", &absolute) < 0) {
+		char *slash = strrchr(head, '/');
+
+		if (!head[0] || (slash == head && !head[1]))
+			break; /* not even the root, or the working directory */
+		if (slash == head)
+			head[1] = '\0';
+		else if (slash)
+			*slash = '\0';
+		else
+			head[0] = '\0';
+	}
+	if (!absolute)
+		absolute = wp_xstrdup("/");
+	path += strlen(head);
+	path += strspn(path, "/");
+	whole = *path ? wp_xasprintf("%s/%s", strcmp(absolute, "/") == 0 ? "" : absolute, path)
+		      : wp_xstrdup(absolute);
+	for (size_t length = strlen(whole); length > 1 && whole[length - 1] == '/';)
+		whole[--length] = '\0';
+	free(absolute);
+	free(head);
+	return whole;
+}
+
 void plug_host_describe(const struct wp_os *os, const char *path, struct plug_host *out)
 {
-	char *absolute = NULL;
+	char *absolute;
 
 	memset(out, 0, sizeof(*out));
 	out->power_cycles = -1;
@@ -53,16 +100,10 @@ void plug_host_describe(const struct wp_os *os, const char *path, struct plug_ho
 	read_text(os, "/etc/machine-id", out->machine, sizeof(out->machine));
 	read_text(os, "/sys/class/dmi/id/product_uuid", out->product, sizeof(out->product));
 	read_text(os, "/proc/sys/kernel/hostname", out->host, sizeof(out->host));
-	if (wp_os_realpath(os, path, &absolute) == 0) {
-		(void)snprintf(out->path, sizeof(out->path), "%s", absolute);
-		describe_stack(os, absolute, out);
-		free(absolute);
-		return;
-	}
-	/* It is gone; by the name that it had. */
-	(void)snprintf(out->path, sizeof(out->path), "%s", path);
-	for (size_t length = strlen(out->path); length > 1 && out->path[length - 1] == '/';)
-		out->path[--length] = '\0';
+	absolute = absolute_path(os, path);
+	(void)snprintf(out->path, sizeof(out->path), "%s", absolute);
+	describe_stack(os, absolute, out);
+	free(absolute);
 }
 
 char *plug_dir_path(const char *target, const uint8_t *run)

@@ -41,7 +41,7 @@ struct plug_host {
 	int64_t unsafe_shutdowns;
 };
 
-/* plug_host_describe - host facts; path need not exist: then mount_point is "". */
+/* plug_host_describe - host facts; where path is missing, the mount of the place where it was. */
 void plug_host_describe(const struct wp_os *os, const char *path, struct plug_host *out);
 
 /* plug_dir_path - DIR/walprobe-plug-RUNID; the caller frees. */
