@@ -22,6 +22,7 @@ BEGIN {
 	stands["cli"] = "cli base os stats result wal device pg witness target probe import report"
 
 	door["unistd.h"] = door["time.h"] = door["pthread.h"] = door["semaphore.h"] = "os"
+	door["netdb.h"] = door["netinet/in.h"] = door["netinet/tcp.h"] = door["sys/epoll.h"] = "os"
 	door["sys/socket.h"] = door["sys/mount.h"] = door["sys/time.h"] = "os"
 	door["libpq-fe.h"] = "pg"
 	door["libmount/libmount.h"] = door["libmount.h"] = "device target"
@@ -64,6 +65,8 @@ FNR == 1 {
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {
 	split($0, q, /[<>]/)
+	if (q[2] ~ /^openssl\// && here != "witness")
+		complain("<" q[2] "> belongs to src/witness alone")
 	if (q[2] in door && !has(door[q[2]], here))
 		complain("<" q[2] "> belongs to src/" door[q[2]] " alone")
 }
