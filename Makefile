@@ -20,7 +20,7 @@ B := build
 O := $(B)/obj/$(variant)
 BIN := $(if $(SAN),$(O)/bin,$(B))
 
-PACKAGES := libpq mount jansson libcrypto
+PACKAGES := libpq mount jansson openssl
 FOUND := $(shell pkg-config --exists $(PACKAGES) 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
@@ -34,7 +34,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Isrc -I
 ALL_LDFLAGS := -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 LIBS := $(PKG_LIBS) -lm
 # The witness needs no libpq: it also runs where PostgreSQL has never been.
-WITNESS_LIBS := $(shell pkg-config --libs libcrypto jansson 2>/dev/null) -lm
+WITNESS_LIBS := $(shell pkg-config --libs openssl jansson 2>/dev/null) -lm
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))

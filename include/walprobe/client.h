@@ -18,9 +18,15 @@
 
 struct wp_client;
 
-struct wp_client_options {
-	const char *where; /* HOST:PORT of the witness; borrowed */
+/* how to reach a witness; all borrowed */
+struct wp_access {
+	const char *where; /* HOST:PORT */
 	const struct wp_key *key;
+	bool is_tls; /* TLS 1.3 under the same key */
+};
+
+struct wp_client_options {
+	struct wp_access access;
 	const struct wp_manifest *manifest; /* copied */
 	const struct wp_cycle_start *start; /* copied */
 	/* kind is "note" or "warning"; called from the client's thread; NULL: nobody listens */
@@ -83,15 +89,14 @@ struct wp_testimony {
  * run      NULL: the newest of machine and path, one that is not judged if there is one.
  * Returns: 0 with *answer (answer->ledger.count 0: it knows none), or -WP_E_SYS, -WP_E_SERVER.
  */
-int wp_client_ask(const struct wp_os *os, const char *where, const struct wp_key *key,
-	const uint8_t *run, const char *machine, const char *path, struct wp_testimony *answer,
-	struct wp_err *err);
+int wp_client_ask(const struct wp_os *os, const struct wp_access *access, const uint8_t *run,
+	const char *machine, const char *path, struct wp_testimony *answer, struct wp_err *err);
 
 /* wp_testimony_release - accepts a zeroed struct. */
 void wp_testimony_release(struct wp_testimony *answer);
 
 /* wp_client_tell - one entry of a run that the witness knows; 0 when it has it on disk. */
-int wp_client_tell(const struct wp_os *os, const char *where, const struct wp_key *key,
+int wp_client_tell(const struct wp_os *os, const struct wp_access *access,
 	const struct wp_put *entry, struct wp_err *err);
 
 #endif

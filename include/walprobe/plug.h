@@ -12,6 +12,7 @@
 #define WALPROBE_PLUG_H
 
 #include "walprobe/classify.h"
+#include "walprobe/client.h"
 #include "walprobe/method.h"
 #include "walprobe/run.h"
 #include "walprobe/secret.h"
@@ -19,8 +20,7 @@
 #define WP_PLUG_PREFIX "walprobe-plug-"
 
 struct wp_plug_options {
-	const char *witness;      /* HOST:PORT, or "none": nobody is told (to measure the cost) */
-	const struct wp_key *key; /* not looked at without a witness */
+	struct wp_access witness; /* where "none": nobody is told (to measure the cost) */
 	const char *label;
 	const char *path;   /* target directory */
 	const uint8_t *run; /* go on with this run; NULL: a new one */
@@ -36,8 +36,7 @@ struct wp_plug_options {
 };
 
 struct wp_plug_verify_options {
-	const char *witness;
-	const struct wp_key *key;
+	struct wp_access witness;
 	const char *label;
 	const char *path;   /* target directory, or the run's own */
 	const uint8_t *run; /* NULL: the one whose directory is there, else the newest */

@@ -21,6 +21,7 @@ struct wp_witness_options {
 	const char *listen;  /* HOST:PORT */
 	const char *store;   /* directory; made when it does not exist */
 	const char *machine; /* id of this machine, told to targets; "" for none */
+	bool is_tls;         /* TLS 1.3 under the same key; others are refused */
 	/* kind is "note", "warning" or "detail"; NULL: nobody listens */
 	void (*log)(void *ctx, const char *kind, const char *text);
 	void *ctx;

@@ -9,6 +9,7 @@ struct params {
 	struct wp_common common;
 	const char *witness;
 	const char *key;
+	bool is_tls;
 	const char *run;
 	/* write */
 	int64_t writers;
@@ -33,6 +34,8 @@ static const struct wp_opt plug_opts[] = {
 		"the witness, on a machine that keeps its power" },
 	{ "key", 'k', WP_OPT_TEXT, "FILE", F(key), NULL, 0, 0, NULL,
 		"copy of the witness's key file" },
+	{ "tls", 0, WP_OPT_FLAG, NULL, F(is_tls), NULL, 0, 0, NULL,
+		"speak TLS 1.3 under the same key; the witness needs the option, too" },
 	{ .name = NULL },
 };
 
@@ -124,6 +127,13 @@ static void release_basics(struct basics *basics)
 	wp_key_wipe(&basics->key);
 }
 
+static struct wp_access access_of(const struct params *params, const struct basics *basics)
+{
+	return (struct wp_access){ .where = params->witness,
+		.key = basics->has_key ? &basics->key : NULL,
+		.is_tls = params->is_tls };
+}
+
 static int set_options(const struct params *params, const struct basics *basics,
 	struct wp_plug_options *options, struct wp_err *err)
 {
@@ -142,8 +152,7 @@ static int set_options(const struct params *params, const struct basics *basics,
 		return wp_fail(err, WP_E_USAGE, 0,
 			"option --page: %" PRId64 " bytes are no multiple of 512",
 			params->page_bytes);
-	options->witness = params->witness;
-	options->key = basics->has_key ? &basics->key : NULL;
+	options->witness = access_of(params, basics);
 	options->label = basics->specs.items[0].label;
 	options->path = basics->specs.items[0].path;
 	options->run = params->run ? basics->run : NULL;
@@ -189,8 +198,7 @@ static int execute_verify(struct wp_run *run, const void *given, const char *con
 
 	(void)operand_count;
 	if (!rc) {
-		options.witness = params->witness;
-		options.key = &basics.key;
+		options.witness = access_of(params, &basics);
 		options.label = basics.specs.items[0].label;
 		options.path = basics.specs.items[0].path;
 		options.run = params->run ? basics.run : NULL;

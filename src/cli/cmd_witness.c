@@ -18,6 +18,7 @@ struct params {
 	const char *store;
 	const char *new_key;
 	bool is_list;
+	bool is_tls;
 };
 
 #define F(field) offsetof(struct params, field)
@@ -29,6 +30,8 @@ static const struct wp_opt witness_opts[] = {
 		"key file that the targets have a copy of (16 to 4096 bytes, mode 0600)" },
 	{ "store", 's', WP_OPT_TEXT, "DIR", F(store), NULL, 0, 0, NULL,
 		"directory to remember in; not on the target's host or disk" },
+	{ "tls", 0, WP_OPT_FLAG, NULL, F(is_tls), NULL, 0, 0, NULL,
+		"speak TLS 1.3 under the same key, and refuse what does not" },
 	{ "new-key", 0, WP_OPT_TEXT, "FILE", F(new_key), NULL, 0, 0, NULL,
 		"make a new key file and exit" },
 	{ "list", 0, WP_OPT_FLAG, NULL, F(is_list), NULL, 0, 0, NULL,
@@ -77,6 +80,7 @@ static int serve(struct wp_run *run, const struct params *params, struct wp_err 
 		.listen = params->listen,
 		.store = params->store,
 		.machine = machine ? machine : "",
+		.is_tls = params->is_tls,
 		.log = log_witness,
 		.ctx = run,
 	};

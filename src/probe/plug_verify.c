@@ -131,8 +131,8 @@ static int find_run(struct verify *v, struct wp_err *err)
 	if (rc)
 		return rc;
 	plug_host_describe(v->run->os, parent, &v->host);
-	rc = wp_client_ask(v->run->os, options->witness, options->key, v->has_id ? v->id : NULL,
-		v->host.machine, v->host.path, &v->known, err);
+	rc = wp_client_ask(v->run->os, &options->witness, v->has_id ? v->id : NULL, v->host.machine,
+		v->host.path, &v->known, err);
 	if (rc)
 		return rc;
 	if (v->known.ledger.count) {
@@ -432,7 +432,7 @@ static int tell_judgement(
 	if (!v->ledger_run->start.cycle)
 		return 0;
 	wp_entry_result(&put, v->id, &result);
-	return wp_client_tell(v->run->os, v->options->witness, v->options->key, &put, err);
+	return wp_client_tell(v->run->os, &v->options->witness, &put, err);
 }
 
 static int judge(struct verify *v, struct wp_err *err)
@@ -443,7 +443,7 @@ static int judge(struct verify *v, struct wp_err *err)
 	int rc;
 
 	wp_secret_derive(
-		v->options->key, "walprobe payload", v->id, WP_RUN_ID_BYTES, NULL, 0, seed);
+		v->options->witness.key, "walprobe payload", v->id, WP_RUN_ID_BYTES, NULL, 0, seed);
 	payload = wp_payload_new(seed);
 	v->classifier = wp_classify_new(v->ledger_run, payload);
 	rc = plug_reader_new(&v->reader, v->run->os, CHUNK_BYTES, v->options->read_timeout_ns, err);

@@ -175,8 +175,7 @@ static int plan_again(struct plug *plug, struct wp_err *err)
 	const struct wp_plug_options *options = plug->options;
 	struct wp_testimony known = { 0 };
 	const struct wp_ledger_run *run;
-	int rc = wp_client_ask(
-		plug->dir.os, options->witness, options->key, options->run, "", "", &known, err);
+	int rc = wp_client_ask(plug->dir.os, &options->witness, options->run, "", "", &known, err);
 
 	if (rc)
 		return rc;
@@ -222,10 +221,10 @@ static int plan(struct plug *plug, struct wp_err *err)
 	plug->dir.run = wp_run_id_number(plug->manifest.run);
 	plug->dir.cycle = plug->start.cycle;
 	plug->dir.path = plug_dir_path(plug->host.path, plug->manifest.run);
-	if (plug->options->key) {
+	if (plug->options->witness.key) {
 		uint8_t seed[WP_MAC_BYTES];
 
-		wp_secret_derive(plug->options->key, "walprobe payload", plug->manifest.run,
+		wp_secret_derive(plug->options->witness.key, "walprobe payload", plug->manifest.run,
 			WP_RUN_ID_BYTES, NULL, 0, seed);
 		memcpy(plug->seed, seed, sizeof(plug->seed));
 	}
@@ -347,8 +346,7 @@ static void warn_same_host(struct plug *plug)
 static int connect_witness(struct plug *plug, struct wp_err *err)
 {
 	const struct wp_client_options options = {
-		.where = plug->options->witness,
-		.key = plug->options->key,
+		.access = plug->options->witness,
 		.manifest = &plug->manifest,
 		.start = &plug->start,
 		.log = log_client,
@@ -356,7 +354,7 @@ static int connect_witness(struct plug *plug, struct wp_err *err)
 	};
 	int rc;
 
-	if (strcmp(plug->options->witness, "none") == 0)
+	if (strcmp(plug->options->witness.where, "none") == 0)
 		return 0;
 	rc = wp_client_start(&plug->client, plug->dir.os, &options, err);
 	if (!rc)

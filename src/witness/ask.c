@@ -82,9 +82,8 @@ static int await(
 	}
 }
 
-int wp_client_ask(const struct wp_os *os, const char *where, const struct wp_key *key,
-	const uint8_t *run, const char *machine, const char *path, struct wp_testimony *answer,
-	struct wp_err *err)
+int wp_client_ask(const struct wp_os *os, const struct wp_access *access, const uint8_t *run,
+	const char *machine, const char *path, struct wp_testimony *answer, struct wp_err *err)
 {
 	static const uint8_t none[WP_RUN_ID_BYTES] = { 0 };
 	uint8_t body[3 * WP_WIRE_TEXT_BYTES];
@@ -93,7 +92,7 @@ int wp_client_ask(const struct wp_os *os, const char *where, const struct wp_key
 	int rc;
 
 	memset(answer, 0, sizeof(*answer));
-	rc = wp_link_open(&link, os, where, key, ASK_NS, err);
+	rc = wp_link_open(&link, os, access, ASK_NS, err);
 	if (rc)
 		return rc;
 	wp_put_bytes(&put, run ? run : none, WP_RUN_ID_BYTES);
@@ -107,11 +106,11 @@ int wp_client_ask(const struct wp_os *os, const char *where, const struct wp_key
 	return rc;
 }
 
-int wp_client_tell(const struct wp_os *os, const char *where, const struct wp_key *key,
+int wp_client_tell(const struct wp_os *os, const struct wp_access *access,
 	const struct wp_put *entry, struct wp_err *err)
 {
 	struct wp_link link;
-	int rc = wp_link_open(&link, os, where, key, ASK_NS, err);
+	int rc = wp_link_open(&link, os, access, ASK_NS, err);
 
 	if (rc)
 		return rc;

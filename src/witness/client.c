@@ -23,7 +23,7 @@ struct word {
 
 struct wp_client {
 	const struct wp_os *os;
-	const char *where;
+	struct wp_access access; /* its key is ours */
 	struct wp_key key;
 	struct wp_manifest manifest;
 	struct wp_cycle_start start;
@@ -146,8 +146,7 @@ static int open_connection(struct wp_client *client, struct wp_err *err)
 {
 	uint8_t bytes[WP_ENTRY_MAXIMUM];
 	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };
-	int rc = wp_link_open(
-		&client->link, client->os, client->where, &client->key, CONNECT_NS, err);
+	int rc = wp_link_open(&client->link, client->os, &client->access, CONNECT_NS, err);
 
 	if (rc)
 		return rc;
@@ -278,7 +277,7 @@ static void run(void *argument)
 	while (!atomic_load(&client->is_ending)) {
 		int rc;
 
-		if (client->link.fd < 0) {
+		if (client->link.stream.fd < 0) {
 			rc = open_connection(client, &err);
 			if (rc) {
 				tell_broken(client, &err);
@@ -329,7 +328,7 @@ static int begin(struct wp_client *client, struct wp_err *err)
 		rc = wp_link_next(&client->link, until_ns - wp_os_now_ns(client->os), &frame, err);
 		if (rc == 0)
 			return wp_fail(err, WP_E_SYS, ETIMEDOUT,
-				"no answer from the witness at \"%s\"", client->where);
+				"no answer from the witness at \"%s\"", client->access.where);
 		if (rc < 0)
 			return rc;
 		get = (struct wp_get){ .bytes = frame.body, .size = frame.length };
@@ -337,7 +336,7 @@ static int begin(struct wp_client *client, struct wp_err *err)
 		if (frame.type == WP_FRAME_NACK)
 			rc = wp_fail(err, WP_E_SERVER, 0,
 				"the witness at \"%s\" cannot begin: its disk is full",
-				client->where);
+				client->access.where);
 		if (frame.type == WP_FRAME_ACK &&
 			wp_get_number(&get, 8) + 1 == client->link.out.counter)
 			return 0;
@@ -352,13 +351,14 @@ int wp_client_start(struct wp_client **out, const struct wp_os *os,
 	int rc;
 
 	client->os = os;
-	client->where = options->where;
-	client->key = *options->key;
+	client->access = options->access;
+	client->key = *options->access.key;
+	client->access.key = &client->key;
 	client->manifest = *options->manifest;
 	client->start = *options->start;
 	client->log = options->log;
 	client->ctx = options->ctx;
-	client->link.fd = -1;
+	client->link.stream.fd = -1;
 	wp_mutex_init(&client->mutex);
 	for (size_t i = 0; i < client->manifest.writers; i++)
 		atomic_store(&client->acked[i], client->start.bases[i]);

@@ -6,25 +6,30 @@
 #include "walprobe/wire.h"
 
 #define QUEUE_MAXIMUM ((size_t)4 << 20)
+#define TLS_HINT "Give --tls to both sides or to none."
 
 static int broken(const struct wp_link *link, int sys_errno, struct wp_err *err)
 {
-	if (!sys_errno)
-		return wp_fail(err, WP_E_SYS, 0, "the witness at \"%s\" closed the connection",
-			link->where);
-	return wp_fail(err, WP_E_SYS, sys_errno, "lost the connection to the witness at \"%s\"",
-		link->where);
+	int rc = sys_errno ? wp_fail(err, WP_E_SYS, sys_errno,
+				     "lost the connection to the witness at \"%s\"", link->where)
+			   : wp_fail(err, WP_E_SYS, 0,
+				     "the witness at \"%s\" closed the connection", link->where);
+
+	if (!link->in.mac)
+		wp_err_hint(err, TLS_HINT);
+	return rc;
 }
 
 void wp_link_close(struct wp_link *link)
 {
-	wp_net_close(link->fd);
+	wp_stream_close(&link->stream);
+	wp_tls_free(link->tls);
 	wp_frame_reader_release(&link->reader);
 	wp_channel_release(&link->in);
 	wp_channel_release(&link->out);
 	free(link->bytes);
 	memset(link, 0, sizeof(*link));
-	link->fd = -1;
+	link->stream.fd = -1;
 }
 
 uint64_t wp_link_send(
@@ -46,8 +51,8 @@ uint64_t wp_link_send(
 int wp_link_push(struct wp_link *link)
 {
 	while (link->sent < link->used) {
-		int64_t taken =
-			wp_net_send(link->fd, link->bytes + link->sent, link->used - link->sent);
+		int64_t taken = wp_stream_send(
+			&link->stream, link->bytes + link->sent, link->used - link->sent);
 
 		if (taken == -EAGAIN)
 			return link->used - link->sent > QUEUE_MAXIMUM ? -ETIMEDOUT : 0;
@@ -81,26 +86,53 @@ static int arrived(struct wp_link *link, struct wp_frame *frame, struct wp_err *
 	const char *problem;
 	int rc = wp_frame_next(&link->reader, link->in.mac ? &link->in : NULL, frame, &problem);
 
-	if (rc < 0)
-		return wp_fail(
+	if (rc < 0) {
+		rc = wp_fail(
 			err, WP_E_SERVER, 0, "the witness at \"%s\" sent %s", link->where, problem);
+		if (!link->in.mac)
+			wp_err_hint(err, TLS_HINT);
+		return rc;
+	}
 	if (rc > 0 && frame->type == WP_FRAME_REFUSE)
 		return refused(link, frame, err);
 	return rc;
 }
 
+static int no_tls(const struct wp_link *link, struct wp_err *err)
+{
+	(void)wp_fail(err, WP_E_SERVER, 0, "the witness at \"%s\" sent %s", link->where,
+		link->stream.problem);
+	if (link->stream.has_wrong_key)
+		(void)wp_fail(err, WP_E_SERVER, 0, "the witness at \"%s\" refuses: a wrong key",
+			link->where);
+	wp_err_hint(err, link->stream.has_wrong_key ? "Both sides need a copy of the same key file."
+						    : TLS_HINT);
+	return -WP_E_SERVER;
+}
+
+/* 1 when something came. */
 static int receive(struct wp_link *link, struct wp_err *err)
 {
 	size_t size;
 	uint8_t *room = wp_frame_room(&link->reader, &size);
-	int64_t got = wp_net_receive(link->fd, room, size);
+	int64_t got = wp_stream_receive(&link->stream, room, size, true);
 
 	if (got == -EAGAIN)
 		return 0;
+	if (got == -EPROTO)
+		return no_tls(link, err);
 	if (got <= 0)
 		return broken(link, (int)-got, err);
 	wp_frame_arrived(&link->reader, (size_t)got);
-	return 0;
+	return 1;
+}
+
+static int wait(struct wp_link *link, int64_t timeout_ns)
+{
+	bool wants_write = wp_stream_wants_write(&link->stream, link->sent < link->used);
+
+	return wp_poll_one(
+		link->stream.fd, WP_POLL_READ | (wants_write ? WP_POLL_WRITE : 0U), timeout_ns);
 }
 
 int wp_link_next(
@@ -117,17 +149,17 @@ int wp_link_next(
 		rc = wp_link_push(link);
 		if (rc < 0)
 			return broken(link, -rc, err);
+		/* Before waiting: TLS may hold what the socket no longer tells of. */
+		rc = receive(link, err);
+		if (rc < 0)
+			return rc;
+		if (rc > 0)
+			continue;
 		if (left_ns < 0)
 			return 0;
-		rc = wp_poll_one(link->fd,
-			WP_POLL_READ | (link->sent < link->used ? WP_POLL_WRITE : 0U), left_ns);
+		rc = wait(link, left_ns);
 		if (rc < 0)
 			return broken(link, -rc, err);
-		if (rc & WP_POLL_READ) {
-			rc = receive(link, err);
-			if (rc)
-				return rc;
-		}
 	}
 }
 
@@ -177,8 +209,22 @@ static int take_challenge(struct wp_link *link, const struct wp_key *key,
 	return -WP_E_SERVER;
 }
 
-int wp_link_open(struct wp_link *link, const struct wp_os *os, const char *where,
-	const struct wp_key *key, int64_t timeout_ns, struct wp_err *err)
+static int connect_stream(struct wp_link *link, const struct wp_access *access, int64_t timeout_ns,
+	struct wp_err *err)
+{
+	struct wp_tls *tls;
+	int fd = wp_net_connect(access->where, timeout_ns, err);
+
+	if (fd < 0)
+		return fd;
+	tls = access->is_tls ? wp_tls_new(access->key, false) : NULL;
+	wp_stream_open(&link->stream, fd, tls);
+	link->tls = tls;
+	return 0;
+}
+
+int wp_link_open(struct wp_link *link, const struct wp_os *os, const struct wp_access *access,
+	int64_t timeout_ns, struct wp_err *err)
 {
 	uint8_t nonce[WP_NONCE_BYTES];
 	struct wp_frame frame;
@@ -186,22 +232,22 @@ int wp_link_open(struct wp_link *link, const struct wp_os *os, const char *where
 
 	memset(link, 0, sizeof(*link));
 	link->os = os;
-	link->where = where;
+	link->where = access->where;
+	link->stream.fd = -1;
 	wp_frame_reader_init(&link->reader, WP_FRAME_BODY_MAXIMUM);
 	wp_secret_fill(nonce, sizeof(nonce));
-	link->fd = wp_net_connect(where, timeout_ns, err);
-	if (link->fd < 0) {
-		rc = link->fd;
+	rc = connect_stream(link, access, timeout_ns, err);
+	if (rc) {
 		wp_link_close(link);
 		return rc;
 	}
-	say_hello(link, key, nonce);
+	say_hello(link, access->key, nonce);
 	rc = wp_link_next(link, timeout_ns, &frame, err);
 	if (rc == 0)
-		rc = wp_fail(
-			err, WP_E_SYS, ETIMEDOUT, "no answer from the witness at \"%s\"", where);
+		rc = wp_fail(err, WP_E_SYS, ETIMEDOUT, "no answer from the witness at \"%s\"",
+			access->where);
 	else if (rc > 0)
-		rc = take_challenge(link, key, nonce, &frame, err);
+		rc = take_challenge(link, access->key, nonce, &frame, err);
 	if (rc)
 		wp_link_close(link);
 	return rc;

@@ -7,12 +7,15 @@
 #ifndef WALPROBE_WITNESS_LINK_H
 #define WALPROBE_WITNESS_LINK_H
 
+#include "walprobe/client.h"
 #include "walprobe/frame.h"
+#include "witness/stream.h"
 
 struct wp_link {
 	const struct wp_os *os;
-	const char *where; /* borrowed, for messages */
-	int fd;            /* -1: closed */
+	const char *where;       /* borrowed, for messages */
+	struct wp_stream stream; /* fd -1: closed */
+	struct wp_tls *tls;      /* NULL: plain */
 	struct wp_frame_reader reader;
 	struct wp_channel in;
 	struct wp_channel out;
@@ -25,8 +28,8 @@ struct wp_link {
 
 /* wp_link_open - connect and show each other that both know the key, within timeout_ns. 0, or
  * -WP_E_SYS, -WP_E_SERVER, -WP_E_USAGE; closed after a failure. */
-int wp_link_open(struct wp_link *link, const struct wp_os *os, const char *where,
-	const struct wp_key *key, int64_t timeout_ns, struct wp_err *err);
+int wp_link_open(struct wp_link *link, const struct wp_os *os, const struct wp_access *access,
+	int64_t timeout_ns, struct wp_err *err);
 
 /* wp_link_close - accepts one that is closed or zeroed with fd -1. */
 void wp_link_close(struct wp_link *link);

@@ -27,8 +27,8 @@ void wp_peer_send(struct wp_peer *peer, enum wp_frame_type type, const void *bod
 void wp_peer_push(struct wp_peer *peer)
 {
 	while (!peer->is_dead && peer->sent < peer->used) {
-		int64_t taken =
-			wp_net_send(peer->fd, peer->bytes + peer->sent, peer->used - peer->sent);
+		int64_t taken = wp_stream_send(
+			&peer->stream, peer->bytes + peer->sent, peer->used - peer->sent);
 
 		if (taken == -EAGAIN)
 			break;
@@ -229,14 +229,18 @@ static void take_frames(struct wp_witness *witness, struct wp_peer *peer)
 
 void wp_peer_serve(struct wp_witness *witness, struct wp_peer *peer)
 {
-	/* A few at a time: a peer that never stops sending must not keep the others waiting. */
-	for (int i = 0; i < READS_PER_TURN && !peer->is_closing && !peer->is_dead; i++) {
+	/* A few reads at a time: a peer that never stops sending must not keep the others waiting.
+	 * What TLS holds after the last of them is taken, too: nothing would tell of it. */
+	for (int i = 0; !peer->is_closing && !peer->is_dead; i++) {
 		size_t size;
 		uint8_t *room = wp_frame_room(&peer->reader, &size);
-		int64_t got = wp_net_receive(peer->fd, room, size);
+		int64_t got = wp_stream_receive(&peer->stream, room, size, i < READS_PER_TURN);
 
 		if (got == -EAGAIN)
 			break;
+		if (got == -EPROTO)
+			wp_witness_log(witness, "warning", "%s: refused: %s", peer->name,
+				peer->stream.problem);
 		if (got <= 0) {
 			peer->is_dead = true;
 			break;

@@ -13,6 +13,7 @@
 #include "walprobe/net.h"
 #include "walprobe/poller.h"
 #include "walprobe/witness.h"
+#include "witness/stream.h"
 
 #define WP_PEERS_MAXIMUM 4096
 #define WP_PEER_OUT_MAXIMUM ((size_t)1 << 20) /* beside an answer to a verifier */
@@ -21,7 +22,7 @@
 #define WP_SILENCE_NS (1500 * WP_NS_PER_MS) /* a target speaks every 50 ms */
 
 struct wp_peer {
-	int fd;
+	struct wp_stream stream;
 	char name[WP_NET_NAME_BYTES];
 	struct wp_frame_reader reader;
 	struct wp_channel in;
@@ -64,6 +65,7 @@ struct wp_witness {
 	const struct wp_os *os;
 	struct wp_witness_options options;
 	struct wp_key key;
+	struct wp_tls *tls; /* NULL: plain */
 	struct wp_ledger ledger;
 	struct wp_journal journal;
 	struct wp_poller poller;

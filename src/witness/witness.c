@@ -24,7 +24,7 @@ static void free_peer(struct wp_peer *peer)
 	wp_frame_reader_release(&peer->reader);
 	wp_channel_release(&peer->in);
 	wp_channel_release(&peer->out);
-	wp_net_close(peer->fd);
+	wp_stream_close(&peer->stream);
 	free(peer->bytes);
 	free(peer);
 }
@@ -32,7 +32,7 @@ static void free_peer(struct wp_peer *peer)
 /* Makes what the poller watches agree with what the peer needs. */
 static void watch(struct wp_witness *witness, struct wp_peer *peer)
 {
-	bool wants_write = peer->sent < peer->used;
+	bool wants_write = wp_stream_wants_write(&peer->stream, peer->sent < peer->used);
 	bool is_paused = witness->journal.is_full;
 	unsigned interest = (is_paused ? 0U : WP_POLL_READ) | (wants_write ? WP_POLL_WRITE : 0U);
 
@@ -40,7 +40,7 @@ static void watch(struct wp_witness *witness, struct wp_peer *peer)
 		return;
 	peer->wants_write = wants_write;
 	peer->is_paused = is_paused;
-	if (wp_poller_change(&witness->poller, peer->fd, interest, peer) < 0)
+	if (wp_poller_change(&witness->poller, peer->stream.fd, interest, peer) < 0)
 		peer->is_dead = true;
 }
 
@@ -70,6 +70,7 @@ int wp_witness_open(struct wp_witness **out, const struct wp_os *os,
 	witness->os = os;
 	witness->options = *options;
 	witness->key = *key;
+	witness->tls = options->is_tls ? wp_tls_new(key, true) : NULL;
 	witness->listener = -1;
 	witness->poller.fd = -1;
 	witness->journal.fd = -1;
@@ -102,7 +103,7 @@ static void add_peer(struct wp_witness *witness, int fd)
 		return;
 	}
 	peer = wp_xcalloc(1, sizeof(*peer));
-	peer->fd = fd;
+	wp_stream_open(&peer->stream, fd, witness->tls);
 	(void)wp_net_name(fd, true, peer->name);
 	peer->since_ns = wp_os_now_ns(witness->os);
 	wp_frame_reader_init(&peer->reader, WP_FRAME_HELLO_MAXIMUM);
@@ -232,7 +233,7 @@ static void bury(struct wp_witness *witness)
 			peer->life->speaker = NULL;
 			wp_life_silent(witness, peer->life);
 		}
-		wp_poller_remove(&witness->poller, peer->fd);
+		wp_poller_remove(&witness->poller, peer->stream.fd);
 		free_peer(peer);
 	}
 	witness->peer_count = kept;
@@ -286,6 +287,7 @@ void wp_witness_close(struct wp_witness *witness)
 	wp_poller_close(&witness->poller);
 	wp_journal_close(&witness->journal);
 	wp_ledger_release(&witness->ledger);
+	wp_tls_free(witness->tls);
 	wp_key_wipe(&witness->key);
 	free(witness);
 }

@@ -6,6 +6,7 @@
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 need_command jq
+tls=
 witness_pid=
 writer_pid=
 trap 'kill -KILL $witness_pid $writer_pid 2>/dev/null' EXIT
@@ -22,7 +23,8 @@ wait_for() {
 
 start_witness() {
 	: >witness.log
-	"$WALPROBE" witness --listen "${address:-127.0.0.1:0}" --key key --store store 2>witness.log &
+	"$WALPROBE" witness --listen "${address:-127.0.0.1:0}" --key key --store store \
+		${tls:+"$tls"} 2>witness.log &
 	witness_pid=$!
 	wait_for grep -q 'listening at' witness.log
 	address=$(sed -n 's/.*listening at \([^,]*\),.*/\1/p' witness.log)
@@ -257,6 +259,20 @@ start_witness
 verify 4 t --cut asserted --discard
 expect_verdict 'cannot tell'
 rm -rf t
+
+# ---- the same through TLS
+stop_witness TERM
+tls=--tls
+start_witness
+mkdir t2
+expect_status 3 "$WALPROBE" plug write --witness "$address" --key key t2
+expect_text err '--tls'
+expect_status 3 "$WALPROBE" plug write --witness "$address" --key other-key --tls t2
+expect_text err 'wrong key'
+cut t2 --tls
+verify 0 t2 --tls --cut asserted --discard
+expect_verdict 'no loss'
+expect_clean t2
 
 # ---- the witness as a program of its own
 stop_witness TERM

@@ -5,239 +5,8 @@
  */
 #include "fake_os.h"
 #include "harness.h"
-#include "walprobe/client.h"
 #include "walprobe/mem.h"
-#include "walprobe/net.h"
-#include "walprobe/poller.h"
-#include "walprobe/thread.h"
-#include "walprobe/witness.h"
-
-#include <stdatomic.h>
-
-#define LONG_NS (20 * WP_NS_PER_S) /* nothing here takes so long; a test that waits it out fails */
-
-struct server {
-	const struct wp_os *os;
-	const char *dir;
-	char address[WP_NET_NAME_BYTES];
-	struct wp_witness *witness;
-	struct wp_thread thread;
-	atomic_bool is_ending;
-	atomic_int step_rc;
-	struct wp_mutex mutex;
-	char log[65536];
-};
-
-static const struct wp_key key = { .bytes = { 1, 2, 3 }, .length = 32 };
-static const struct wp_key wrong_key = { .bytes = { 9 }, .length = 32 };
-
-static void take_log(void *ctx, const char *kind, const char *text)
-{
-	struct server *server = ctx;
-	size_t used;
-
-	wp_mutex_lock(&server->mutex);
-	used = strlen(server->log);
-	(void)snprintf(server->log + used, sizeof(server->log) - used, "%s: %s\n", kind, text);
-	wp_mutex_unlock(&server->mutex);
-}
-
-static bool has_logged(struct server *server, const char *text)
-{
-	bool is_there;
-
-	wp_mutex_lock(&server->mutex);
-	is_there = strstr(server->log, text) != NULL;
-	wp_mutex_unlock(&server->mutex);
-	return is_there;
-}
-
-static void serve(void *argument)
-{
-	struct server *server = argument;
-	int rc = 0;
-
-	while (!rc && !atomic_load(&server->is_ending))
-		rc = wp_witness_step(server->witness, 5 * WP_NS_PER_MS, NULL);
-	atomic_store(&server->step_rc, rc);
-}
-
-static void start(struct server *server, const struct wp_os *os, const char *dir, const char *where)
-{
-	struct wp_witness_options options = { .listen = where,
-		.store = dir,
-		.machine = "witness-machine",
-		.log = take_log,
-		.ctx = server };
-	struct wp_err err = { 0 };
-
-	memset(server, 0, sizeof(*server));
-	server->os = os;
-	server->dir = dir;
-	wp_mutex_init(&server->mutex);
-	if (wp_witness_open(&server->witness, os, &options, &key, &err) != 0)
-		fail_msg("%s", err.message);
-	(void)snprintf(server->address, sizeof(server->address), "%s",
-		wp_witness_address(server->witness));
-	assert_int_equal(wp_thread_start(&server->thread, serve, server, 0, NULL), 0);
-}
-
-static void stop(struct server *server)
-{
-	atomic_store(&server->is_ending, true);
-	wp_thread_join(&server->thread);
-	wp_witness_close(server->witness);
-	server->witness = NULL;
-}
-
-/* The real system, whose disk can be told to fail while the witness is at work. */
-static atomic_int write_errno;
-static atomic_int sync_errno;
-
-static int64_t failing_pwrite(void *ctx, int fd, const void *buffer, size_t length, int64_t offset)
-{
-	(void)ctx;
-	if (atomic_load(&write_errno))
-		return -atomic_load(&write_errno);
-	return wp_os_pwrite(wp_os_linux(), fd, buffer, length, offset);
-}
-
-static int failing_fdatasync(void *ctx, int fd)
-{
-	(void)ctx;
-	if (atomic_load(&sync_errno))
-		return -atomic_load(&sync_errno);
-	return wp_os_fdatasync(wp_os_linux(), fd);
-}
-
-static const struct wp_os *failing_os(void)
-{
-	static struct wp_os_ops ops;
-	static struct wp_os os;
-
-	ops = *wp_os_linux()->ops;
-	ops.pwrite = failing_pwrite;
-	ops.fdatasync = failing_fdatasync;
-	os = (struct wp_os){ .ops = &ops };
-	atomic_store(&write_errno, 0);
-	atomic_store(&sync_errno, 0);
-	return &os;
-}
-
-static void wait_for(bool (*is_so)(void *argument), void *argument, const char *what)
-{
-	const struct wp_os *os = wp_os_linux();
-	int64_t until_ns = wp_os_now_ns(os) + LONG_NS;
-
-	while (!is_so(argument)) {
-		if (wp_os_now_ns(os) > until_ns)
-			fail_msg("waited in vain: %s", what);
-		(void)wp_os_sleep_ns(os, 2 * WP_NS_PER_MS);
-	}
-}
-
-/* a target */
-struct target {
-	struct wp_manifest manifest;
-	struct wp_cycle_start start;
-	char where[WP_NET_NAME_BYTES];
-	struct wp_client *client;
-	uint64_t ticket;
-};
-
-static void make_target(struct target *target, uint8_t number)
-{
-	memset(target, 0, sizeof(*target));
-	target->manifest = (struct wp_manifest){ .page_bytes = 8192, .slots = 64, .writers = 2 };
-	target->manifest.run[0] = number;
-	target->manifest.run[15] = 1;
-	(void)snprintf(target->manifest.machine, sizeof(target->manifest.machine), "m%d", number);
-	(void)snprintf(target->manifest.path, sizeof(target->manifest.path), "/srv/%d", number);
-	target->start = (struct wp_cycle_start){ .cycle = 1,
-		.instance = { number },
-		.boot_id = "boot",
-		.power_cycles = -1,
-		.unsafe_shutdowns = -1 };
-}
-
-static int connect_with(struct target *target, const struct server *server,
-	const struct wp_key *its_key, struct wp_err *err)
-{
-	const struct wp_client_options options = { .where = target->where,
-		.key = its_key,
-		.manifest = &target->manifest,
-		.start = &target->start };
-
-	memcpy(target->where, server->address, sizeof(target->where));
-	return wp_client_start(&target->client, wp_os_linux(), &options, err);
-}
-
-static void connect_target(struct target *target, const struct server *server)
-{
-	struct wp_err err = { 0 };
-
-	if (connect_with(target, server, &key, &err) != 0)
-		fail_msg("%s", err.message);
-}
-
-static void say_segment(struct target *target, uint32_t segno)
-{
-	const struct wp_ledger_segment segment = { .segno = segno,
-		.physical = segno,
-		.slots = 64,
-		.first_seq = (segno - 1) * 64 + 1,
-		.cycle = 1 };
-	uint8_t bytes[128];
-	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };
-
-	wp_entry_segment(&put, target->manifest.run, &segment);
-	target->ticket = wp_client_say(target->client, &put);
-}
-
-static bool is_durable(void *argument)
-{
-	struct target *target = argument;
-
-	return wp_client_is_durable(target->client, target->ticket);
-}
-
-static bool is_armed(void *argument)
-{
-	return wp_client_is_armed(((struct target *)argument)->client);
-}
-
-static bool is_blind(void *argument)
-{
-	return wp_client_is_blind(((struct target *)argument)->client);
-}
-
-static bool sees_again(void *argument)
-{
-	return !is_blind(argument);
-}
-
-static void ask(
-	const struct server *server, const struct target *target, struct wp_testimony *answer)
-{
-	struct wp_err err = { 0 };
-
-	if (wp_client_ask(wp_os_linux(), server->address, &key, target->manifest.run, "", "",
-		    answer, &err) != 0)
-		fail_msg("%s", err.message);
-}
-
-/* What the witness knows must be what was acknowledged, no less after an answer. */
-static void expect_acked(
-	const struct server *server, const struct target *target, uint64_t first, uint64_t second)
-{
-	struct wp_testimony answer;
-
-	ask(server, target, &answer);
-	assert_int_equal(answer.ledger.count, 1);
-	assert_int_equal(answer.ledger.runs[0]->acked[0], first);
-	assert_int_equal(answer.ledger.runs[0]->acked[1], second);
-	wp_testimony_release(&answer);
-}
+#include "witness_server.h"
 
 static void a_run_is_witnessed_and_told_of(void **state)
 {
@@ -270,6 +39,7 @@ static void a_run_is_witnessed_and_told_of(void **state)
 static void a_run_is_found_by_machine_and_path(void **state)
 {
 	const char *dir = scratch_dir();
+	struct wp_access access = { NULL, &key, false };
 	struct wp_testimony answer;
 	struct server server;
 	struct target target;
@@ -278,14 +48,13 @@ static void a_run_is_found_by_machine_and_path(void **state)
 	start(&server, wp_os_linux(), dir, "127.0.0.1:0");
 	make_target(&target, 7);
 	connect_target(&target, &server);
-	assert_int_equal(wp_client_ask(wp_os_linux(), server.address, &key, NULL, "m7", "/srv/7",
-				 &answer, NULL),
-		0);
+	access.where = server.address;
+	assert_int_equal(
+		wp_client_ask(wp_os_linux(), &access, NULL, "m7", "/srv/7", &answer, NULL), 0);
 	assert_int_equal(answer.ledger.count, 1);
 	wp_testimony_release(&answer);
-	assert_int_equal(wp_client_ask(wp_os_linux(), server.address, &key, NULL, "m7", "/other",
-				 &answer, NULL),
-		0);
+	assert_int_equal(
+		wp_client_ask(wp_os_linux(), &access, NULL, "m7", "/other", &answer, NULL), 0);
 	assert_int_equal(answer.ledger.count, 0);
 	wp_testimony_release(&answer);
 	assert_true(wp_client_end(target.client, LONG_NS));
@@ -537,6 +306,56 @@ static void many_targets_are_served_at_once(void **state)
 	scratch_dir_remove(dir);
 }
 
+static int use_tls(void **state)
+{
+	(void)state;
+	uses_tls = true;
+	return 0;
+}
+
+static void who_speaks_tls_and_who_does_not_do_not_understand_each_other(void **state)
+{
+	const char *dir = scratch_dir();
+	struct server server;
+	struct target target;
+	struct wp_err err = { 0 };
+
+	(void)state;
+	start(&server, wp_os_linux(), dir, "127.0.0.1:0");
+	make_target(&target, 1);
+	server.is_tls = false;
+	assert_int_not_equal(connect_with(&target, &server, &key, &err), 0);
+	assert_non_null(strstr(err.hint, "--tls"));
+	assert_true(has_logged(&server, "refused: what is not TLS"));
+	stop(&server);
+	uses_tls = false;
+	start(&server, wp_os_linux(), dir, "127.0.0.1:0");
+	server.is_tls = true;
+	assert_int_not_equal(connect_with(&target, &server, &key, &err), 0);
+	assert_non_null(strstr(err.hint, "--tls"));
+	assert_true(has_logged(&server, "refused: "));
+	stop(&server);
+	uses_tls = true;
+	scratch_dir_remove(dir);
+}
+
+static void a_wrong_key_is_refused_by_tls(void **state)
+{
+	const char *dir = scratch_dir();
+	struct server server;
+	struct target target;
+	struct wp_err err = { 0 };
+
+	(void)state;
+	start(&server, wp_os_linux(), dir, "127.0.0.1:0");
+	make_target(&target, 1);
+	assert_int_equal(connect_with(&target, &server, &wrong_key, &err), -WP_E_SERVER);
+	assert_non_null(strstr(err.message, "wrong key"));
+	assert_true(has_logged(&server, "refused: a wrong key"));
+	stop(&server);
+	scratch_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -551,5 +370,16 @@ int main(void)
 		cmocka_unit_test(many_targets_are_served_at_once),
 	};
 
-	return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
+	const struct CMUnitTest tls_tests[] = {
+		cmocka_unit_test(a_run_is_witnessed_and_told_of),
+		cmocka_unit_test(who_speaks_tls_and_who_does_not_do_not_understand_each_other),
+		cmocka_unit_test(a_wrong_key_is_refused_by_tls),
+		cmocka_unit_test(nothing_acknowledged_is_lost_over_a_restart),
+		cmocka_unit_test(a_full_disk_makes_targets_pause_and_loses_nothing),
+		cmocka_unit_test(silence_is_noted_as_a_candidate_for_a_cut),
+		cmocka_unit_test(many_targets_are_served_at_once),
+	};
+	int failed = cmocka_run_group_tests_name("witness", tests, NULL, NULL);
+
+	return failed + cmocka_run_group_tests_name("witness with TLS", tls_tests, use_tls, NULL);
 }
