@@ -60,6 +60,9 @@ struct wp_judgement {
 	uint64_t first_lost; /* sequence of the first and last lost record of first_writer */
 	uint64_t last_lost;
 	uint16_t first_writer;
+	/* how long before the last word the oldest damaged or lost record had been acknowledged, at
+	 * least; -1: not known */
+	int64_t age_ns;
 };
 
 /* wp_classify_new - for the current cycle of run; both are borrowed. Free with wp_classify_free(). */

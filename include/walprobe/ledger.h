@@ -20,6 +20,7 @@
 #define WP_SEGMENTS_MAXIMUM 65536
 #define WP_RUNS_MAXIMUM 100000
 #define WP_ENTRY_MAXIMUM 16384
+#define WP_MARKS 24
 #define WP_EXPOSURES 3 /* records acknowledged in the last 10, 100, 1000 ms */
 
 enum wp_workload {
@@ -115,6 +116,12 @@ struct wp_cycle_result {
 	struct wp_fault_counts counts;
 };
 
+/* what had been acknowledged at a moment of the witness's clock */
+struct wp_ledger_mark {
+	int64_t wall_ns;
+	uint64_t acked[]; /* manifest.writers of them */
+};
+
 struct wp_ledger_run {
 	struct wp_manifest manifest;
 	struct wp_cycle_start start; /* start.cycle is 0 before the first cycle */
@@ -129,6 +136,9 @@ struct wp_ledger_run {
 	int failed_errno;
 	int64_t exposures[WP_EXPOSURES]; /* -1: unknown */
 	int64_t heard_wall_ns;           /* time of day of the last word; 0: none */
+	/* of this cycle, oldest first; the farther back, the wider apart */
+	struct wp_ledger_mark *marks[WP_MARKS];
+	size_t mark_count;
 	struct wp_cycle_result *results;
 	size_t result_count;
 };
@@ -167,6 +177,16 @@ const struct wp_cycle_result *wp_ledger_result(const struct wp_ledger_run *run, 
 
 /* wp_ledger_total - records acknowledged in this cycle, of all writers. */
 uint64_t wp_ledger_total(const struct wp_ledger_run *run);
+
+/* wp_ledger_mark - remember what is acknowledged now; a clock that went back begins anew. */
+void wp_ledger_mark(struct wp_ledger_run *run, int64_t wall_ns);
+
+/*
+ * wp_ledger_age_ns - how long before the last word a record had been acknowledged, at least.
+ *
+ * Returns: ns, or -1 when it was not acknowledged, or no moment is known.
+ */
+int64_t wp_ledger_age_ns(const struct wp_ledger_run *run, uint16_t writer, uint64_t seq);
 
 /* wp_ledger_write - the entries that make up one run, each handed to write; the first result that
  * is not 0 ends it and is returned. */

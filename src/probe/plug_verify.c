@@ -45,6 +45,9 @@ static const struct wp_column columns[] = {
 		"Records acknowledged in the last 100 ms before the cut." },
 	{ "last_1s", "last 1 s", "", WP_KIND_INT,
 		"Records acknowledged in the last second before the cut." },
+	{ "age_ns", "age of the loss", "ns", WP_KIND_INT,
+		"How long before the last word the oldest lost or damaged record had been "
+		"acknowledged, at least." },
 	{ "cut", "cut", "", WP_KIND_TEXT, "What counts as a cut: boot, device, asserted." },
 	{ "cuts", "cuts", "", WP_KIND_INT, "Effective cuts of this run without a loss." },
 	{ "p_upper_95", "p at most", "", WP_KIND_REAL,
@@ -372,6 +375,7 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 	static const char *const words[] = { "CANNOT TELL", "NO LOSS", "LIES" };
 	char exposure[160] = "";
 	char first[160] = "";
+	char age[120] = "";
 
 	if (j->verdict == WP_SURVIVAL_LIES && j->first_lost)
 		(void)snprintf(first, sizeof(first),
@@ -379,12 +383,17 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 			" records are lost, of writer %u those from %" PRIu64 " to %" PRIu64 ".",
 			j->counts.lost, j->counts.judged, j->first_writer, j->first_lost,
 			j->last_lost);
+	if (j->verdict == WP_SURVIVAL_LIES && j->age_ns > 0)
+		(void)snprintf(age, sizeof(age),
+			" The oldest of it had been acknowledged %.3g s before the last word from "
+			"the writers, or longer.",
+			(double)j->age_ns / 1e9);
 	if (j->exposures[0] >= 0 && j->exposures[1] >= 0)
 		(void)snprintf(exposure, sizeof(exposure),
 			" Acknowledged in the last 10 ms: %" PRId64 ", 100 ms: %" PRId64
 			", 1 s: %" PRId64 ".",
 			j->exposures[0], j->exposures[1], j->exposures[2]);
-	return wp_xasprintf("%s: %s.%s%s%s%s", words[j->verdict], j->reason, first, exposure,
+	return wp_xasprintf("%s: %s.%s%s%s%s%s", words[j->verdict], j->reason, first, age, exposure,
 		v->options->cut == WP_CUT_ASSERTED ? " That there was a cut is your own assertion."
 						   : "",
 		v->facts.is_same_host ? " The witness ran on the same machine." : "");
@@ -427,6 +436,10 @@ static int tell_judgement(
 		wp_row_absent(row, "cuts", judgement->reason);
 		wp_row_absent(row, "p_upper_95", judgement->reason);
 	}
+	if (judgement->age_ns >= 0)
+		wp_row_int(row, "age_ns", judgement->age_ns);
+	else
+		wp_row_absent(row, "age_ns", "nothing was lost, or it is not known");
 	add_check(v, judgement, text);
 	free(text);
 	if (!v->ledger_run->start.cycle)

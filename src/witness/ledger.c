@@ -14,6 +14,8 @@ static void free_run(struct wp_ledger_run *run)
 	free(run->acked);
 	free(run->segments);
 	free(run->results);
+	for (size_t i = 0; i < run->mark_count; i++)
+		free(run->marks[i]);
 	free(run);
 }
 
@@ -132,6 +134,8 @@ static bool apply_cycle(struct wp_ledger_run *run, struct wp_get *get, const cha
 	keep_cold(run);
 	for (size_t i = 0; i < run->manifest.writers; i++)
 		run->acked[i] = start.bases[i];
+	while (run->mark_count)
+		free(run->marks[--run->mark_count]);
 	run->is_stopped = false;
 	run->is_cut = false;
 	run->failed_errno = 0;
@@ -205,6 +209,7 @@ static bool apply_acked(struct wp_ledger_run *run, struct wp_get *get, const cha
 	if (wall_ns > 0) {
 		run->heard_wall_ns = wall_ns;
 		memcpy(run->exposures, exposures, sizeof(exposures));
+		wp_ledger_mark(run, wall_ns);
 	}
 	run->is_cut = false;
 	return true;
@@ -357,6 +362,12 @@ static int emit_cycle(struct writer *w)
 	for (size_t i = 0; !rc && i < run->segment_count; i++) {
 		begin(w);
 		wp_entry_segment(&w->put, id, &run->segments[i]);
+		rc = emit(w);
+	}
+	for (size_t i = 0; !rc && i < run->mark_count; i++) {
+		begin(w);
+		wp_entry_acked(&w->put, id, run->marks[i]->acked, run->manifest.writers,
+			run->exposures, run->marks[i]->wall_ns);
 		rc = emit(w);
 	}
 	if (rc)

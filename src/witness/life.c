@@ -102,6 +102,7 @@ void wp_life_journal(struct wp_witness *witness, struct wp_life *life)
 	life->is_dirty = false;
 	wp_life_exposures(life, run->exposures);
 	run->heard_wall_ns = wp_host_wall_ns();
+	wp_ledger_mark(run, run->heard_wall_ns);
 	wp_entry_acked(&put, run->manifest.run, run->acked, run->manifest.writers, run->exposures,
 		run->heard_wall_ns);
 	wp_journal_add(&witness->journal, bytes, put.used);

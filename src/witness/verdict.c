@@ -32,6 +32,14 @@ static bool is_hole(const struct wp_classifier *c, uint16_t writer, uint64_t seq
 	return seq < c->survivor[writer] || seq <= c->cited[writer];
 }
 
+static void note_age(
+	const struct wp_classifier *c, struct wp_judgement *out, uint16_t writer, uint64_t seq)
+{
+	int64_t age_ns = wp_ledger_age_ns(c->run, writer, seq);
+
+	out->age_ns = age_ns > out->age_ns ? age_ns : out->age_ns;
+}
+
 static void note_lost(
 	struct wp_classifier *c, struct wp_judgement *out, uint16_t writer, uint64_t seq)
 {
@@ -64,6 +72,8 @@ static void count_record(
 	uint64_t seq = segment->first_seq + slot;
 
 	counts->judged++;
+	if (c->slots[index].fates[slot] != FATE_WHOLE)
+		note_age(c, out, segment->writer, seq);
 	switch ((enum fate)c->slots[index].fates[slot]) {
 	case FATE_WHOLE:
 		return;
@@ -283,6 +293,7 @@ void wp_classify_judge(
 
 	memset(out, 0, sizeof(*out));
 	out->p_upper_95 = NAN;
+	out->age_ns = -1;
 	memcpy(out->exposures, run->exposures, sizeof(out->exposures));
 	count_all(c, out);
 	name_kinds(c, facts, out);

@@ -207,6 +207,8 @@ lose_all() {
 
 damage zero_record
 at_least lost 1
+at_least age_ns 1
+sentence | grep -q 'had been acknowledged .* s before' || fail "no age: $(sentence)"
 at_least reordered 1
 damage tear_record
 at_least torn 1

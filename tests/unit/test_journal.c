@@ -352,6 +352,42 @@ static void acknowledgements_never_go_back(void **state)
 	scratch_dir_remove(dir);
 }
 
+/* One record each 100 ms for ten minutes, of writer 0. */
+static void it_is_known_about_when_a_record_was_acknowledged(void **state)
+{
+	static const int64_t exposures[WP_EXPOSURES] = { 0 };
+	const char *dir = scratch_dir();
+	const int64_t step_ns = 100 * WP_NS_PER_MS;
+	const uint64_t last = 6000;
+	struct store store;
+	uint8_t bytes[WP_ENTRY_MAXIMUM];
+
+	(void)state;
+	assert_int_equal(reopen(&store, wp_os_linux(), dir, NULL), 0);
+	begin_run(&store);
+	for (uint64_t i = 1; i <= last; i++) {
+		struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };
+		const uint64_t acked[] = { i, 100 };
+
+		wp_entry_acked(&put, id, acked, 2, exposures, (int64_t)i * step_ns);
+		add(&store, &put);
+	}
+	assert_int_equal(wp_journal_flush(&store.journal, NULL), 0);
+	close_store(&store);
+	assert_int_equal(reopen(&store, wp_os_linux(), dir, NULL), 0);
+	assert_true(store.run->mark_count <= WP_MARKS);
+	assert_int_equal(wp_ledger_age_ns(store.run, 0, last + 1), -1);
+	assert_int_equal(wp_ledger_age_ns(store.run, 0, last), 0);
+	for (uint64_t age = 1; age < 5000; age += 7) {
+		int64_t told_ns = wp_ledger_age_ns(store.run, 0, last - age);
+
+		assert_true(told_ns <= (int64_t)age * step_ns);
+		assert_true(told_ns >= (int64_t)age * step_ns / 4);
+	}
+	close_store(&store);
+	scratch_dir_remove(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +400,7 @@ int main(void)
 		cmocka_unit_test(two_witnesses_do_not_share_a_store),
 		cmocka_unit_test(what_contradicts_the_run_is_refused),
 		cmocka_unit_test(acknowledgements_never_go_back),
+		cmocka_unit_test(it_is_known_about_when_a_record_was_acknowledged),
 	};
 
 	return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
