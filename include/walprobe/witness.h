@@ -17,11 +17,26 @@
 
 struct wp_witness;
 
+/*
+ * Cuts that the witness makes by itself. The power of a host is cut at a random moment after all
+ * writers of all its runs that are connected are acknowledged and at work, stays off, and is put on
+ * again; the next cut comes when a later cycle is as far. Commands are run by sh.
+ */
+struct wp_cut_plan {
+	const char *host; /* of the target, as it names itself */
+	const char *cut_command;
+	const char *on_command;
+	int64_t delay_ns; /* longest time until the cut; a twelfth of it at least */
+	int64_t off_ns;
+	int64_t cycles; /* cuts in all */
+};
+
 struct wp_witness_options {
-	const char *listen;  /* HOST:PORT */
-	const char *store;   /* directory; made when it does not exist */
-	const char *machine; /* id of this machine, told to targets; "" for none */
-	bool is_tls;         /* TLS 1.3 under the same key; others are refused */
+	const char *listen;             /* HOST:PORT */
+	const char *store;              /* directory; made when it does not exist */
+	const char *machine;            /* id of this machine, told to targets; "" for none */
+	bool is_tls;                    /* TLS 1.3 under the same key; others are refused */
+	const struct wp_cut_plan *cuts; /* NULL: none */
 	/* kind is "note", "warning" or "detail"; NULL: nobody listens */
 	void (*log)(void *ctx, const char *kind, const char *text);
 	void *ctx;

@@ -19,6 +19,12 @@ struct params {
 	const char *new_key;
 	bool is_list;
 	bool is_tls;
+	const char *cut_command;
+	const char *on_command;
+	int64_t off_ns;
+	int64_t delay_ns;
+	int64_t cycles;
+	const char *cut_host;
 };
 
 #define F(field) offsetof(struct params, field)
@@ -32,6 +38,19 @@ static const struct wp_opt witness_opts[] = {
 		"directory to remember in; not on the target's host or disk" },
 	{ "tls", 0, WP_OPT_FLAG, NULL, F(is_tls), NULL, 0, 0, NULL,
 		"speak TLS 1.3 under the same key, and refuse what does not" },
+	{ "cut-command", 0, WP_OPT_TEXT, "COMMAND", F(cut_command), NULL, 0, 0, NULL,
+		"cut the target's power with this when its writers are at work" },
+	{ "on-command", 0, WP_OPT_TEXT, "COMMAND", F(on_command), NULL, 0, 0, NULL,
+		"put the power on again with this" },
+	{ "off-time", 0, WP_OPT_DURATION, "DURATION", F(off_ns), "30s", 2 * WP_NS_PER_S,
+		86400 * WP_NS_PER_S, NULL, "how long the power stays off" },
+	{ "cut-delay", 0, WP_OPT_DURATION, "DURATION", F(delay_ns), "60s", WP_NS_PER_MS,
+		86400 * WP_NS_PER_S, NULL,
+		"cut at a random moment up to so long after the writers are at work" },
+	{ "cycles", 0, WP_OPT_INT, "NUM", F(cycles), "1", 1, 65000, NULL,
+		"cuts in all; the target goes on with \"plug write --cycles\" after each" },
+	{ "yes-cut-power", 0, WP_OPT_TEXT, "HOST", F(cut_host), NULL, 0, 0, NULL,
+		"host whose power may be cut, by the name that it gives itself" },
 	{ "new-key", 0, WP_OPT_TEXT, "FILE", F(new_key), NULL, 0, 0, NULL,
 		"make a new key file and exit" },
 	{ "list", 0, WP_OPT_FLAG, NULL, F(is_list), NULL, 0, 0, NULL,
@@ -72,15 +91,38 @@ static int needed(const char *option, struct wp_err *err)
 	return -WP_E_USAGE;
 }
 
+/* False when it is not clear whose power is to be cut by what. */
+static bool is_plan_whole(const struct params *params, struct wp_err *err)
+{
+	if (!params->cut_command && !params->on_command && !params->cut_host)
+		return true;
+	if (params->cut_command && params->on_command && params->cut_host)
+		return true;
+	(void)wp_fail(err, WP_E_USAGE, 0,
+		"options --cut-command, --on-command and --yes-cut-power belong together");
+	wp_err_hint(err, "Power is only cut with --yes-cut-power HOST, the name of the target's "
+			 "host: all that runs on it will lose its power.");
+	return false;
+}
+
 static int serve(struct wp_run *run, const struct params *params, struct wp_err *err)
 {
 	int sys_errno;
 	char *machine = wp_os_read_text(run->os, "/etc/machine-id", 63, &sys_errno);
+	const struct wp_cut_plan plan = {
+		.host = params->cut_host,
+		.cut_command = params->cut_command,
+		.on_command = params->on_command,
+		.delay_ns = params->delay_ns,
+		.off_ns = params->off_ns,
+		.cycles = params->cycles,
+	};
 	const struct wp_witness_options options = {
 		.listen = params->listen,
 		.store = params->store,
 		.machine = machine ? machine : "",
 		.is_tls = params->is_tls,
+		.cuts = params->cut_command ? &plan : NULL,
 		.log = log_witness,
 		.ctx = run,
 	};
@@ -201,6 +243,8 @@ static int execute(struct wp_run *run, const void *given, const char *const *ope
 		return needed("listen", err);
 	if (!params->key)
 		return needed("key", err);
+	if (!is_plan_whole(params, err))
+		return -WP_E_USAGE;
 	return serve(run, params, err);
 }
 

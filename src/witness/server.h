@@ -12,8 +12,11 @@
 #include "walprobe/journal.h"
 #include "walprobe/net.h"
 #include "walprobe/poller.h"
+#include "walprobe/thread.h"
 #include "walprobe/witness.h"
 #include "witness/stream.h"
+
+#include <stdatomic.h>
 
 #define WP_PEERS_MAXIMUM 4096
 #define WP_PEER_OUT_MAXIMUM ((size_t)1 << 20) /* beside an answer to a verifier */
@@ -58,7 +61,31 @@ struct wp_life {
 	} history[WP_HISTORY]; /* ring */
 	size_t history_next;
 	size_t history_count;
-	bool is_dirty; /* acknowledgements are not in the journal yet */
+	bool is_dirty;      /* acknowledgements are not in the journal yet */
+	uint16_t cut_cycle; /* in which we cut its power; 0: none */
+};
+
+enum wp_cutter_state {
+	WP_CUTTER_WAITING, /* for writers at work */
+	WP_CUTTER_DUE,     /* the moment is chosen */
+	WP_CUTTER_CUTTING, /* the command runs */
+	WP_CUTTER_OFF,
+	WP_CUTTER_TURNING_ON, /* the command runs */
+	WP_CUTTER_ENDED,
+};
+
+struct wp_cutter {
+	const struct wp_cut_plan *plan; /* NULL: no cuts */
+	const struct wp_os *os;
+	enum wp_cutter_state state;
+	int64_t until_ns; /* of DUE and OFF */
+	int64_t cycles;   /* that are done */
+	bool has_failed;
+	/* the command that runs, on a thread of its own */
+	struct wp_thread thread;
+	const char *command;
+	struct wp_err err;
+	atomic_bool is_done;
 };
 
 struct wp_witness {
@@ -76,6 +103,7 @@ struct wp_witness {
 	struct wp_life **lives;
 	size_t life_count;
 	int64_t flushed_ns;
+	struct wp_cutter cutter;
 };
 
 /* wp_witness_log - one line. */
@@ -111,5 +139,11 @@ void wp_life_silent(struct wp_witness *witness, struct wp_life *life);
 
 /* wp_life_journal - add acknowledgements that are not in the journal yet. */
 void wp_life_journal(struct wp_witness *witness, struct wp_life *life);
+
+/* wp_cutter_step - go on with the plan of cuts; never waits. */
+void wp_cutter_step(struct wp_witness *witness);
+
+/* wp_cutter_end - wait for a command that runs, and put the power on again where it is off. */
+void wp_cutter_end(struct wp_witness *witness);
 
 #endif

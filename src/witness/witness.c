@@ -72,6 +72,8 @@ int wp_witness_open(struct wp_witness **out, const struct wp_os *os,
 	witness->key = *key;
 	witness->tls = options->is_tls ? wp_tls_new(key, true) : NULL;
 	witness->listener = -1;
+	witness->cutter.plan = options->cuts;
+	witness->cutter.os = os;
 	witness->poller.fd = -1;
 	witness->journal.fd = -1;
 	witness->journal.lock_fd = -1;
@@ -263,6 +265,7 @@ int wp_witness_step(struct wp_witness *witness, int64_t timeout_ns, struct wp_er
 	if (wp_os_now_ns(witness->os) - witness->flushed_ns >= FLUSH_NS)
 		rc = flush(witness, err);
 	bury(witness);
+	wp_cutter_step(witness);
 	return rc;
 }
 
@@ -270,6 +273,7 @@ void wp_witness_close(struct wp_witness *witness)
 {
 	if (!witness)
 		return;
+	wp_cutter_end(witness);
 	if (witness->journal.fd >= 0) {
 		struct wp_err ignored;
 

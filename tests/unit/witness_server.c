@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "walprobe/mem.h"
 
+const struct wp_cut_plan *cut_plan;
 bool uses_tls;
 const struct wp_key key = { .bytes = { 1, 2, 3 }, .length = 32 };
 const struct wp_key wrong_key = { .bytes = { 9 }, .length = 32 };
@@ -44,6 +45,7 @@ void start(struct server *server, const struct wp_os *os, const char *dir, const
 		.store = dir,
 		.machine = "witness-machine",
 		.is_tls = uses_tls,
+		.cuts = cut_plan,
 		.log = take_log,
 		.ctx = server };
 	struct wp_err err = { 0 };

@@ -36,7 +36,8 @@ struct target {
 	uint64_t ticket;
 };
 
-extern bool uses_tls; /* servers that are started now */
+extern const struct wp_cut_plan *cut_plan; /* likewise */
+extern bool uses_tls;                      /* servers that are started now */
 extern const struct wp_key key;
 extern const struct wp_key wrong_key;
 extern atomic_int write_errno; /* of failing_os() */
