@@ -55,7 +55,7 @@ struct wp_judgement {
 	char kinds[256];   /* names of the faults found, comma separated; "" for none */
 	char reason[512];  /* why it cannot be told; what was found otherwise */
 	int64_t cuts;      /* effective cuts of this run without loss, this one included */
-	double p_upper_95; /* NaN unless the verdict is no loss */
+	double p_upper_95; /* NaN unless the verdict is no loss, in all cycles of the run */
 	int64_t exposures[WP_EXPOSURES]; /* -1: unknown */
 	uint64_t first_lost; /* sequence of the first and last lost record of first_writer */
 	uint64_t last_lost;

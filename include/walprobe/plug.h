@@ -63,6 +63,18 @@ int wp_plug_write(struct wp_run *run, const struct wp_plug_options *options, str
 int wp_plug_verify(
 	struct wp_run *run, const struct wp_plug_verify_options *options, struct wp_err *err);
 
+/*
+ * wp_plug_cycles - what a service does at every start of the machine: verify the newest run of this
+ * machine and directory if there is one, and write on in its next cycle.
+ *
+ * cycles   effective cuts without a loss that are enough.
+ * Writes nothing more after a loss, after enough cuts, while others write, or where the run's
+ * directory is not there. Waits some minutes for a witness that cannot be reached yet.
+ * Returns: as wp_plug_verify() when that was all, else as wp_plug_write().
+ */
+int wp_plug_cycles(struct wp_run *run, const struct wp_plug_options *write,
+	const struct wp_plug_verify_options *verify, int64_t cycles, struct wp_err *err);
+
 /* wp_plug_parse_workloads - "append,recycle" or "all" into options; 0 or -WP_E_USAGE. */
 int wp_plug_parse_workloads(const char *text, struct wp_plug_options *options, struct wp_err *err);
 

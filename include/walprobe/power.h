@@ -2,8 +2,8 @@
 /*
  * power.h - the drive's own counters of power cycles, to tell a cut from a restart.
  *
- * Floor: device (may include base, os, result). smartctl's JSON (ATA attribute 12, the health log
- * of NVMe), else nvme smart-log. Drives behind a RAID controller, and hosts without these tools,
+ * Floor: device (may include base, os, result). smartctl's JSON (ATA attributes 12, and 174 or 192;
+ * the health log of NVMe; the start-stop cycles of SCSI), else nvme smart-log. Drives behind a RAID controller, and hosts without these tools,
  * say nothing.
  * Threads: main thread only.
  */

@@ -19,7 +19,8 @@ struct params {
 	int64_t segment_bytes;
 	int64_t space_bytes;
 	bool is_direct;
-	/* verify */
+	int64_t cycles;
+	/* verify, and write with cycles */
 	const char *cut;
 	int64_t read_timeout_ns;
 	bool is_discarded;
@@ -42,6 +43,14 @@ static const struct wp_opt plug_opts[] = {
 static const struct wp_opt write_opts[] = {
 	{ "run", 0, WP_OPT_TEXT, "ID", F(run), NULL, 0, 0, NULL,
 		"go on with this run after its last cut was judged" },
+	{ "cycles", 0, WP_OPT_INT, "NUM", F(cycles), "0", 0, 65000, NULL,
+		"verify the run that is there, and write on until so many cuts have shown no loss; "
+		"for a service" },
+	{ "cut", 0, WP_OPT_CHOICE, "WHAT", F(cut), "boot", 0, 0, cuts,
+		"what counts as a cut with --cycles: boot, device or asserted, as for plug "
+		"verify" },
+	{ "read-timeout", 0, WP_OPT_DURATION, "DURATION", F(read_timeout_ns), "30s",
+		100 * WP_NS_PER_MS, DAY_NS, NULL, "longest time for one read with --cycles" },
 	{ "writers", 'c', WP_OPT_INT, "NUM", F(writers), "4", 1, WP_WRITERS_MAXIMUM, NULL,
 		"writers at once" },
 	{ "method", 0, WP_OPT_TEXT, "NAME", F(common.method), "fdatasync", 0, 0, NULL,
@@ -166,6 +175,26 @@ static int set_options(const struct params *params, const struct basics *basics,
 	return wp_plug_parse_workloads(params->workload, options, err);
 }
 
+static enum wp_cut_rule rule_of(const char *word)
+{
+	for (size_t i = 0; cuts[i]; i++)
+		if (strcmp(cuts[i], word) == 0)
+			return (enum wp_cut_rule)i;
+	return WP_CUT_BOOT;
+}
+
+static int write_cycles(struct wp_run *run, const struct params *params,
+	const struct wp_plug_options *options, struct wp_err *err)
+{
+	const struct wp_plug_verify_options verify = { .witness = options->witness,
+		.label = options->label,
+		.path = options->path,
+		.cut = rule_of(params->cut),
+		.read_timeout_ns = params->read_timeout_ns };
+
+	return wp_plug_cycles(run, options, &verify, params->cycles, err);
+}
+
 static int execute_write(struct wp_run *run, const void *given, const char *const *operands,
 	size_t operand_count, struct wp_err *err)
 {
@@ -181,8 +210,12 @@ static int execute_write(struct wp_run *run, const void *given, const char *cons
 		rc = set_options(params, &basics, &options, err);
 	if (!rc && is_alone && options.run)
 		rc = wp_fail(err, WP_E_USAGE, 0, "option --run needs a witness");
+	if (!rc && params->cycles && (is_alone || options.run))
+		rc = wp_fail(err, WP_E_USAGE, 0,
+			"option --cycles needs a witness, and finds its run itself");
 	if (!rc)
-		rc = wp_plug_write(run, &options, err);
+		rc = params->cycles ? write_cycles(run, params, &options, err)
+				    : wp_plug_write(run, &options, err);
 	if (!rc)
 		release_basics(&basics);
 	return rc;
@@ -202,9 +235,7 @@ static int execute_verify(struct wp_run *run, const void *given, const char *con
 		options.label = basics.specs.items[0].label;
 		options.path = basics.specs.items[0].path;
 		options.run = params->run ? basics.run : NULL;
-		for (size_t i = 0; cuts[i]; i++)
-			if (strcmp(cuts[i], params->cut) == 0)
-				options.cut = (enum wp_cut_rule)i;
+		options.cut = rule_of(params->cut);
 		options.read_timeout_ns = params->read_timeout_ns;
 		options.is_discarded = params->is_discarded;
 		rc = wp_plug_verify(run, &options, err);

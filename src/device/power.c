@@ -15,6 +15,21 @@ static void take(const json_t *object, const char *key, int64_t *out)
 		*out = json_integer_value(value);
 }
 
+/* ATA has no standard counter of lost power; most solid-state drives count it under one of these. */
+static void take_attributes(const json_t *table, int64_t *out)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(table, i, row)
+	{
+		json_int_t id = json_integer_value(json_object_get(row, "id"));
+
+		if (id == 174 || id == 192)
+			take(json_object_get(row, "raw"), "value", out);
+	}
+}
+
 bool wp_power_parse(const char *json, struct wp_power *out)
 {
 	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
@@ -27,6 +42,10 @@ bool wp_power_parse(const char *json, struct wp_power *out)
 	take(root, "unsafe_shutdowns", &out->unsafe_shutdowns);
 	take(health, "power_cycles", &out->power_cycles);
 	take(health, "unsafe_shutdowns", &out->unsafe_shutdowns);
+	take_attributes(json_object_get(json_object_get(root, "ata_smart_attributes"), "table"),
+		&out->unsafe_shutdowns);
+	take(json_object_get(root, "scsi_start_stop_cycle_counter"),
+		"accumulated_start_stop_cycles", &out->power_cycles);
 	json_decref(root);
 	return out->power_cycles >= 0 || out->unsafe_shutdowns >= 0;
 }

@@ -80,6 +80,17 @@ int plug_cold_make(const struct plug_dir *dir, struct wp_payload *payload,
 	const struct wp_manifest *manifest, const struct wp_ledger_segment *segment,
 	struct wp_err *err);
 
+/* what a verification found; all zero when there was nothing to judge */
+struct plug_seen {
+	enum wp_survival verdict;
+	bool has_directory; /* of the run */
+	int64_t cuts;       /* effective ones of the run without loss; 0 without this one */
+};
+
+/* plug_verify_look - wp_plug_verify() for who wants to go on. */
+int plug_verify_look(struct wp_run *run, const struct wp_plug_verify_options *options,
+	struct plug_seen *seen, struct wp_err *err);
+
 struct plug;
 
 /* one writer and the thread that keeps a segment ready for it */

@@ -67,6 +67,7 @@ struct verify {
 	struct plug_reader *reader;
 	struct wp_classifier *classifier;
 	struct wp_cut_facts facts;
+	struct plug_seen *seen;
 };
 
 static bool is_run_name(const char *name, uint8_t id[WP_RUN_ID_BYTES])
@@ -401,7 +402,9 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 
 static const char *verdict_words(const struct wp_judgement *j, char *out, size_t size)
 {
-	if (j->verdict == WP_SURVIVAL_NO_LOSS)
+	if (j->verdict == WP_SURVIVAL_NO_LOSS && isnan(j->p_upper_95))
+		(void)snprintf(out, size, "NO LOSS in this cut, but in an earlier one");
+	else if (j->verdict == WP_SURVIVAL_NO_LOSS)
 		(void)snprintf(out, size,
 			"NO LOSS in %" PRId64 " effective cut%s, p <= %.3g %% at 95 %%", j->cuts,
 			j->cuts == 1 ? "" : "s", 100 * j->p_upper_95);
@@ -429,13 +432,14 @@ static int tell_judgement(
 	set_counts(row, judgement);
 	if (judgement->kinds[0])
 		wp_row_text(row, "kinds", judgement->kinds);
-	if (judgement->verdict == WP_SURVIVAL_NO_LOSS) {
+	if (judgement->verdict == WP_SURVIVAL_NO_LOSS)
 		wp_row_int(row, "cuts", judgement->cuts);
-		wp_row_real(row, "p_upper_95", judgement->p_upper_95);
-	} else {
+	else
 		wp_row_absent(row, "cuts", judgement->reason);
+	if (!isnan(judgement->p_upper_95))
+		wp_row_real(row, "p_upper_95", judgement->p_upper_95);
+	else
 		wp_row_absent(row, "p_upper_95", judgement->reason);
-	}
 	if (judgement->age_ns >= 0)
 		wp_row_int(row, "age_ns", judgement->age_ns);
 	else
@@ -467,6 +471,9 @@ static int judge(struct verify *v, struct wp_err *err)
 	}
 	if (!rc) {
 		wp_classify_judge(v->classifier, &v->facts, &judgement);
+		v->seen->verdict = judgement.verdict;
+		v->seen->has_directory = v->facts.has_directory;
+		v->seen->cuts = judgement.cuts;
 		rc = tell_judgement(v, &judgement, err);
 	}
 	plug_reader_free(v->reader);
@@ -496,12 +503,13 @@ static const char *reason_for_nothing(const struct verify *v)
 			   "directory";
 }
 
-int wp_plug_verify(
-	struct wp_run *run, const struct wp_plug_verify_options *options, struct wp_err *err)
+int plug_verify_look(struct wp_run *run, const struct wp_plug_verify_options *options,
+	struct plug_seen *seen, struct wp_err *err)
 {
-	struct verify v = { .run = run, .options = options };
+	struct verify v = { .run = run, .options = options, .seen = seen };
 	int rc = find_run(&v, err);
 
+	memset(seen, 0, sizeof(*seen));
 	run->is_strict = true;
 	if (!rc && v.ledger_run && !v.known.is_live)
 		rc = judge(&v, err);
@@ -512,4 +520,12 @@ int wp_plug_verify(
 	wp_testimony_release(&v.known);
 	free(v.dir);
 	return rc;
+}
+
+int wp_plug_verify(
+	struct wp_run *run, const struct wp_plug_verify_options *options, struct wp_err *err)
+{
+	struct plug_seen seen;
+
+	return plug_verify_look(run, options, &seen, err);
 }

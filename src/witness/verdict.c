@@ -262,14 +262,33 @@ static void cannot_tell(struct wp_judgement *out, const char *reason)
 	(void)snprintf(out->reason, sizeof(out->reason), "%s", reason);
 }
 
+/* An earlier cycle in which this run lost something, or 0. */
+static uint16_t cycle_of_lie(const struct wp_ledger_run *run)
+{
+	for (size_t i = 0; i < run->result_count; i++)
+		if (run->results[i].verdict == WP_SURVIVAL_LIES &&
+			run->results[i].cycle != run->start.cycle)
+			return run->results[i].cycle;
+	return 0;
+}
+
 static void no_loss(const struct wp_ledger_run *run, struct wp_judgement *out)
 {
+	uint16_t lie = cycle_of_lie(run);
+
 	out->verdict = WP_SURVIVAL_NO_LOSS;
 	out->cuts = 1;
 	for (size_t i = 0; i < run->result_count; i++)
 		if (run->results[i].cycle != run->start.cycle &&
 			run->results[i].verdict == WP_SURVIVAL_NO_LOSS)
 			out->cuts++;
+	if (lie) {
+		(void)snprintf(out->reason, sizeof(out->reason),
+			"nothing acknowledged was lost in this cut, but something was in cycle %d "
+			"of the same run",
+			lie);
+		return;
+	}
 	out->p_upper_95 = wp_upper_bound_95(out->cuts);
 	(void)snprintf(out->reason, sizeof(out->reason),
 		"nothing acknowledged was lost in %" PRId64

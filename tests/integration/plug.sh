@@ -7,6 +7,9 @@
 . "$(dirname "$0")/lib.sh"
 need_command jq
 tls=
+cuts=
+# shellcheck disable=SC2016 # for the shell of the witness
+cutter='kill -KILL $(cat victim) && touch cut.$(($(ls cut.* 2>/dev/null | wc -l) + 1))'
 witness_pid=
 writer_pid=
 trap 'kill -KILL $witness_pid $writer_pid 2>/dev/null' EXIT
@@ -24,7 +27,9 @@ wait_for() {
 start_witness() {
 	: >witness.log
 	"$WALPROBE" witness --listen "${address:-127.0.0.1:0}" --key key --store store \
-		${tls:+"$tls"} 2>witness.log &
+		${tls:+"$tls"} ${cuts:+--cut-command "$cutter" --on-command 'touch on.$(ls cut.* | wc -l)' \
+		--off-time 2s --cut-delay 2s --cycles "$cuts" --yes-cut-power "$(hostname)"} \
+		2>witness.log &
 	witness_pid=$!
 	wait_for grep -q 'listening at' witness.log
 	address=$(sed -n 's/.*listening at \([^,]*\),.*/\1/p' witness.log)
@@ -160,6 +165,36 @@ verify 0 t --cut asserted
 [ "$(row cuts)" = 2 ] && [ "$(row cycle)" = 2 ] || fail "not the second cut"
 expect_status 0 "$WALPROBE" plug verify --witness "$address" --key key --cut asserted t
 expect_text out 'NO LOSS in 2 effective cuts'
+
+# ---- a service that goes on by itself after each cut, and a witness that makes the cuts
+expect_status 2 "$WALPROBE" witness --listen :0 --key key --store other --cut-command true
+expect_text err 'belong together'
+expect_status 2 "$WALPROBE" plug write --witness none --cycles 2 t
+stop_witness TERM
+cuts=2
+start_witness
+mkdir c
+for cycle in 1 2; do
+	"$WALPROBE" plug write --witness "$address" --key key --space 8MB --segment-size 256kB \
+		--cycles 2 --cut asserted c >writer.out 2>writer.log &
+	writer_pid=$!
+	echo "$writer_pid" >victim
+	wait_for test -e "cut.$cycle"
+	wait "$writer_pid" 2>/dev/null
+	writer_pid=
+	[ "$cycle" = 1 ] || expect_text writer.log 'cycle 1: NO LOSS; 1 of 2'
+	wait_for test -e "on.$cycle"
+done
+wait_for grep -q '2 of 2 cuts are done' witness.log
+cuts=
+expect_status 0 "$WALPROBE" plug write --witness "$address" --key key --cycles 2 --cut asserted c
+expect_text out 'NO LOSS in 2 effective cuts'
+verify 0 c --cut asserted --discard
+# What has lied is not written to again.
+cut c
+rm -rf c/walprobe-plug-*
+expect_status 1 "$WALPROBE" plug write --witness "$address" --key key --cycles 2 --cut asserted c
+expect_clean c
 
 # ---- damage is proof, by its kind; writer 0 appends, 1 preallocates, 2 recycles, 3 creates
 damage() {
