@@ -134,17 +134,6 @@ static void run_filler(void *argument)
 	(void)atomic_fetch_sub(&plug->running, 1);
 }
 
-/* The next segment; false when it is time to end. */
-static bool take_segment(struct plug_writer *writer, struct wp_ledger_segment *segment)
-{
-	while (!wp_sem_wait_for(&writer->ready_sem, WAIT_NS))
-		if (is_stopping(writer->plug))
-			return false;
-	*segment = writer->ready;
-	wp_sem_post(&writer->taken_sem);
-	return true;
-}
-
 static int open_flags(const struct plug *plug)
 {
 	return O_RDWR | wp_method_open_flags(plug->method) |
@@ -250,6 +239,19 @@ static int wait_for_sight(struct plug_writer *writer, struct wp_err *err)
 	return rc;
 }
 
+/* The next segment; false when it is time to end. */
+static bool take_segment(
+	struct plug_writer *writer, struct wp_ledger_segment *segment, struct wp_err *err)
+{
+	while (!wp_sem_wait_for(&writer->ready_sem, WAIT_NS))
+		/* A filler that waits for the witness must not hide that it is blind. */
+		if (is_stopping(writer->plug) || wait_for_sight(writer, err) != 0)
+			return false;
+	*segment = writer->ready;
+	wp_sem_post(&writer->taken_sem);
+	return true;
+}
+
 static int write_one(struct plug_writer *writer, const struct wp_ledger_segment *segment,
 	uint32_t slot, int fd, const char *path, struct wp_err *err)
 {
@@ -309,9 +311,9 @@ static void run_writer(void *argument)
 	struct wp_err err = { 0 };
 	int rc = 0;
 
-	while (!rc && !is_stopping(writer->plug) && take_segment(writer, &segment))
+	while (!rc && !is_stopping(writer->plug) && take_segment(writer, &segment, &err))
 		rc = write_segment(writer, &segment, &err);
-	if (rc)
+	if (err.code)
 		fail(writer->plug, &err);
 	(void)atomic_fetch_sub(&writer->plug->running, 1);
 }
