@@ -4,6 +4,7 @@
 #   make                the program
 #   make quickstart     install what is missing, build, run the main job
 #   make check          all tests (installs what they need)
+#   make fuzz           ten minutes of random input for each reader (SECONDS=600)
 #   make bench          speed beside the peers, as ratios in the same run
 #   SAN=address,undefined make check-unit     SAN=thread make check-unit     CC=clang make
 #   make install        DESTDIR and PREFIX are honoured
@@ -50,7 +51,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 UNIT_HELP_SRC := $(filter-out tests/unit/test_%.c,$(wildcard tests/unit/*.c))
 UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
 
-.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig bench docs \
+.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig fuzz bench docs \
 	install uninstall format clean dist FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -169,6 +170,10 @@ check-unit: $(UNIT_BIN)
 
 check-integration: all
 	@tests/integration/run $(BIN)/walprobe
+
+# Minutes, not seconds: SECONDS says how many for each reader.
+fuzz:
+	@tests/fuzz/run $(or $(SECONDS),600)
 
 check-rig: $(B)/walprobe
 	@tests/rig/run $(B)/walprobe

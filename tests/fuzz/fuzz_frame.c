@@ -5,6 +5,9 @@
  *
  * The first byte says how: bit 0 with a key, whose codes are then made right, so that what lies
  * behind them is reached; the other bits are the size of the pieces in which the rest arrives.
+ * Behind the codes, a piece with its highest bit set is made into an entry of a run that the
+ * ledger knows, so that not only its type is ever looked at. How many frames there were is printed
+ * at the end.
  */
 #include "walprobe/frame.h"
 #include "walprobe/ledger.h"
@@ -13,6 +16,48 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t key[WP_MAC_BYTES] = { 1 };
+
+static const uint8_t known_run[WP_RUN_ID_BYTES] = { 1, 2, 3 };
+static uint64_t frame_count;
+
+static void print_count(void)
+{
+	(void)fprintf(stderr, "stat::number_of_frames:         %" PRIu64 "\n", frame_count);
+}
+
+/* A run of two writers in its first cycle. */
+static void begin_run(struct wp_ledger *ledger)
+{
+	static const struct wp_cycle_start start = { .cycle = 1, .bases = { 0, 100 } };
+	static struct wp_manifest manifest = {
+		.page_bytes = 8192, .slots = 64, .writers = 2, .method = "fdatasync"
+	};
+	uint8_t bytes[WP_ENTRY_MAXIMUM];
+	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };
+	const char *problem;
+
+	memcpy(manifest.run, known_run, sizeof(known_run));
+	wp_entry_run(&put, &manifest);
+	if (!wp_ledger_apply(ledger, bytes, put.used, NULL, &problem))
+		abort();
+	put.used = 0;
+	wp_entry_cycle(&put, known_run, &start, manifest.writers);
+	if (!wp_ledger_apply(ledger, bytes, put.used, NULL, &problem))
+		abort();
+}
+
+/* The body of a frame from a piece of the input: as it is, or with the run's id put in. */
+static size_t make_body(const uint8_t *data, size_t length, bool is_of_run, uint8_t *out)
+{
+	if (!is_of_run || !length) {
+		memcpy(out, data, length);
+		return length;
+	}
+	out[0] = (uint8_t)(1 + data[0] % 12);
+	memcpy(out + 1, known_run, sizeof(known_run));
+	memcpy(out + 1 + sizeof(known_run), data + 1, length - 1);
+	return length + sizeof(known_run);
+}
 
 static int copy_entry(void *ctx, const uint8_t *entry, size_t length)
 {
@@ -50,8 +95,11 @@ static void take_bodies(const uint8_t *data, size_t size)
 	wp_channel_open(&sender, key);
 	wp_channel_open(&receiver, key);
 	wp_frame_reader_init(&reader, WP_FRAME_BODY_MAXIMUM);
+	begin_run(&ledger);
 	while (size >= 2) {
-		size_t length = data[0] | (size_t)data[1] << 8;
+		size_t length = data[0] | (size_t)(data[1] & 0x7f) << 8;
+		bool is_of_run = data[1] & 0x80;
+		uint8_t body[0x8000 + WP_RUN_ID_BYTES];
 		struct wp_frame frame;
 		const char *problem;
 		uint8_t *bytes;
@@ -62,8 +110,10 @@ static void take_bodies(const uint8_t *data, size_t size)
 		data += 2;
 		size -= 2;
 		length = length < size ? length : size;
-		bytes = wp_xcalloc(1, wp_frame_size(length));
-		whole = wp_frame_build(&sender, WP_FRAME_ENTRY, data, length, bytes);
+		bytes = wp_xcalloc(1, wp_frame_size(sizeof(body)));
+		whole = wp_frame_build(&sender, WP_FRAME_ENTRY, body,
+			make_body(data, length, is_of_run, body), bytes);
+		frame_count++;
 		while (sent < whole) {
 			uint8_t *place = wp_frame_room(&reader, &room);
 
@@ -98,6 +148,7 @@ static void take_raw(const uint8_t *data, size_t size, size_t step, bool has_key
 	const char *problem = NULL;
 	int rc = 0;
 
+	frame_count++;
 	if (has_key)
 		wp_channel_open(&receiver, key);
 	wp_frame_reader_init(&reader, WP_FRAME_HELLO_MAXIMUM);
@@ -126,6 +177,10 @@ static void take_raw(const uint8_t *data, size_t size, size_t step, bool has_key
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static bool was_here;
+
+	if (!was_here)
+		was_here = atexit(print_count) == 0;
 	if (!size)
 		return 0;
 	take_raw(data + 1, size - 1, 1 + data[0] / 4U, data[0] & 2);
