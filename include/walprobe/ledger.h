@@ -40,7 +40,7 @@ enum wp_entry_type {
 	WP_ENTRY_ACKED = 6,    /* u16 n, n times u64 sequence, 3 exposures, i64 wall ns */
 	WP_ENTRY_FAILED = 7,   /* u32 errno of the first failure */
 	WP_ENTRY_STOPPED = 8,  /* the writers ended in good order: no cut can follow */
-	WP_ENTRY_CUT = 9,      /* the target fell silent */
+	WP_ENTRY_CUT = 9,      /* the target fell silent; 3 exposures, u8 was closed */
 	WP_ENTRY_RESULT = 10,  /* struct wp_cycle_result */
 	WP_ENTRY_DAMAGED = 11, /* the journal lost something in the middle */
 };
@@ -132,6 +132,7 @@ struct wp_ledger_run {
 	bool has_marker;
 	bool is_stopped;
 	bool is_cut;
+	bool was_closed; /* the connection ended: something there still closed it */
 	bool is_damaged;
 	int failed_errno;
 	int64_t exposures[WP_EXPOSURES]; /* -1: unknown */
@@ -203,7 +204,8 @@ void wp_entry_drop(struct wp_put *put, const uint8_t *run, uint16_t writer, uint
 void wp_entry_acked(struct wp_put *put, const uint8_t *run, const uint64_t *acked, uint16_t writers,
 	const int64_t exposures[WP_EXPOSURES], int64_t wall_ns);
 void wp_entry_failed(struct wp_put *put, const uint8_t *run, int sys_errno);
-void wp_entry_cut(struct wp_put *put, const uint8_t *run, const int64_t exposures[WP_EXPOSURES]);
+void wp_entry_cut(struct wp_put *put, const uint8_t *run, const int64_t exposures[WP_EXPOSURES],
+	bool was_closed);
 void wp_entry_result(struct wp_put *put, const uint8_t *run, const struct wp_cycle_result *result);
 
 /* wp_workload_name - "append", "prealloc", "recycle", "create". */

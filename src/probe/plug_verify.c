@@ -371,6 +371,13 @@ static void tell_nothing(struct verify *v, const char *reason)
 	free(text);
 }
 
+/* A cut leaves the connection as it is; whoever was killed first has it closed by the system. */
+static bool is_doubtful(const struct verify *v)
+{
+	return v->ledger_run->was_closed && !v->ledger_run->failed_errno &&
+	       v->options->cut != WP_CUT_ASSERTED;
+}
+
 static char *sentence(const struct verify *v, const struct wp_judgement *j)
 {
 	static const char *const words[] = { "CANNOT TELL", "NO LOSS", "LIES" };
@@ -394,9 +401,15 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 			" Acknowledged in the last 10 ms: %" PRId64 ", 100 ms: %" PRId64
 			", 1 s: %" PRId64 ".",
 			j->exposures[0], j->exposures[1], j->exposures[2]);
-	return wp_xasprintf("%s: %s.%s%s%s%s%s", words[j->verdict], j->reason, first, age, exposure,
+	return wp_xasprintf("%s: %s.%s%s%s%s%s%s", words[j->verdict], j->reason, first, age,
+		exposure,
 		v->options->cut == WP_CUT_ASSERTED ? " That there was a cut is your own assertion."
 						   : "",
+		is_doubtful(v)
+			? " The connection to the witness was closed, which takes a machine "
+			  "that still runs: if the writers were killed before the power went, "
+			  "this was no test."
+			: "",
 		v->facts.is_same_host ? " The witness ran on the same machine." : "");
 }
 

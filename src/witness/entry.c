@@ -152,10 +152,12 @@ void wp_entry_failed(struct wp_put *put, const uint8_t *run, int sys_errno)
 	wp_put_number(put, (uint64_t)sys_errno, 4);
 }
 
-void wp_entry_cut(struct wp_put *put, const uint8_t *run, const int64_t exposures[WP_EXPOSURES])
+void wp_entry_cut(struct wp_put *put, const uint8_t *run, const int64_t exposures[WP_EXPOSURES],
+	bool was_closed)
 {
 	wp_entry_begin(put, WP_ENTRY_CUT, run);
 	put_exposures(put, exposures);
+	wp_put_number(put, was_closed, 1);
 }
 
 void wp_entry_result(struct wp_put *put, const uint8_t *run, const struct wp_cycle_result *result)

@@ -218,12 +218,15 @@ static bool apply_acked(struct wp_ledger_run *run, struct wp_get *get, const cha
 static bool apply_cut(struct wp_ledger_run *run, struct wp_get *get, const char **problem)
 {
 	int64_t exposures[WP_EXPOSURES];
+	bool was_closed;
 
 	wp_exposures_get(get, exposures);
+	was_closed = wp_get_number(get, 1) != 0;
 	if (!wp_get_is_done(get))
 		return refuse(problem, "a malformed cut");
 	memcpy(run->exposures, exposures, sizeof(exposures));
 	run->is_cut = true;
+	run->was_closed = was_closed;
 	return true;
 }
 
@@ -385,7 +388,7 @@ static int emit_cycle(struct writer *w)
 		rc = emit_flag(w, run->is_stopped, WP_ENTRY_STOPPED);
 	if (!rc && run->is_cut) {
 		begin(w);
-		wp_entry_cut(&w->put, id, run->exposures);
+		wp_entry_cut(&w->put, id, run->exposures, run->was_closed);
 		rc = emit(w);
 	}
 	for (size_t i = 0; !rc && i < run->result_count; i++) {

@@ -108,7 +108,7 @@ void wp_life_journal(struct wp_witness *witness, struct wp_life *life)
 	wp_journal_add(&witness->journal, bytes, put.used);
 }
 
-void wp_life_silent(struct wp_witness *witness, struct wp_life *life)
+void wp_life_silent(struct wp_witness *witness, struct wp_life *life, bool was_closed)
 {
 	uint8_t bytes[WP_ENTRY_MAXIMUM];
 	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };
@@ -121,12 +121,12 @@ void wp_life_silent(struct wp_witness *witness, struct wp_life *life)
 		return;
 	wp_life_journal(witness, life);
 	wp_life_exposures(life, exposures);
-	wp_entry_cut(&put, run->manifest.run, exposures);
+	wp_entry_cut(&put, run->manifest.run, exposures, was_closed);
 	if (wp_ledger_apply(&witness->ledger, bytes, put.used, NULL, &problem))
 		wp_journal_add(&witness->journal, bytes, put.used);
 	wp_witness_log(witness, "note",
-		"run %s of \"%s\": silent, with %" PRIu64 " records acknowledged, %" PRId64
+		"run %s of \"%s\": %s, with %" PRIu64 " records acknowledged, %" PRId64
 		" of them in the last second",
-		wp_run_id_text(run->manifest.run, id), run->manifest.host, wp_ledger_total(run),
-		exposures[2]);
+		wp_run_id_text(run->manifest.run, id), run->manifest.host,
+		was_closed ? "hung up" : "silent", wp_ledger_total(run), exposures[2]);
 }

@@ -242,6 +242,7 @@ void wp_peer_serve(struct wp_witness *witness, struct wp_peer *peer)
 			wp_witness_log(witness, "warning", "%s: refused: %s", peer->name,
 				peer->stream.problem);
 		if (got <= 0) {
+			peer->has_hung_up = got == 0;
 			peer->is_dead = true;
 			break;
 		}

@@ -42,6 +42,7 @@ struct wp_peer {
 	bool was_told_full;
 	bool is_closing; /* as soon as what is left to send is sent */
 	bool is_dead;
+	bool has_hung_up; /* in good order, while we still listened to it */
 	bool wants_write; /* as the poller knows it */
 	bool is_paused;
 	uint8_t *bytes; /* to send */
@@ -135,7 +136,7 @@ void wp_life_heard(struct wp_witness *witness, struct wp_life *life);
 void wp_life_exposures(const struct wp_life *life, int64_t out[WP_EXPOSURES]);
 
 /* wp_life_silent - the speaker is gone or silent: note the candidate for a cut, once. */
-void wp_life_silent(struct wp_witness *witness, struct wp_life *life);
+void wp_life_silent(struct wp_witness *witness, struct wp_life *life, bool was_closed);
 
 /* wp_life_journal - add acknowledgements that are not in the journal yet. */
 void wp_life_journal(struct wp_witness *witness, struct wp_life *life);

@@ -206,7 +206,7 @@ static void look_for_silence(struct wp_witness *witness)
 		struct wp_life *life = witness->lives[i];
 
 		if (life->speaker && now_ns - life->heard_ns > WP_SILENCE_NS)
-			wp_life_silent(witness, life);
+			wp_life_silent(witness, life, false);
 	}
 	for (size_t i = 0; i < witness->peer_count; i++) {
 		struct wp_peer *peer = witness->peers[i];
@@ -233,7 +233,7 @@ static void bury(struct wp_witness *witness)
 		}
 		if (peer->life) {
 			peer->life->speaker = NULL;
-			wp_life_silent(witness, peer->life);
+			wp_life_silent(witness, peer->life, peer->has_hung_up);
 		}
 		wp_poller_remove(&witness->poller, peer->stream.fd);
 		free_peer(peer);

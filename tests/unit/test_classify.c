@@ -74,7 +74,7 @@ static void say_acked(struct disk *disk, uint64_t seq, int64_t last_second)
 	wp_entry_acked(&put, id, acked, 2, exposures, 1);
 	apply(disk, &put);
 	put = fresh(bytes);
-	wp_entry_cut(&put, id, exposures);
+	wp_entry_cut(&put, id, exposures, false);
 	apply(disk, &put);
 }
 
@@ -461,6 +461,11 @@ static void none_judged(struct disk *disk)
 		memset(disk->files[i].pages, 0, sizeof(disk->files[i].pages));
 }
 
+static void all_in_flight(struct disk *disk)
+{
+	disk->run->acked[0] = disk->run->acked[1] = 0;
+}
+
 static void journal_damaged(struct disk *disk)
 {
 	disk->run->is_damaged = true;
@@ -490,6 +495,7 @@ static void no_verdict_where_nothing_was_shown(void **state)
 		{ idle, "too few records" },
 		{ exposure_unknown, "not known how much" },
 		{ none_judged, "no acknowledged record" },
+		{ all_in_flight, "no acknowledged record" },
 		{ journal_damaged, "journal" },
 		{ no_silence, "fall silent" },
 	};

@@ -245,7 +245,7 @@ static bool is_cut(void *argument)
 {
 	struct waiting *waiting = argument;
 
-	return has_logged(waiting->server, "silent, with 40 records");
+	return has_logged(waiting->server, "hung up, with 40 records");
 }
 
 static void silence_is_noted_as_a_candidate_for_a_cut(void **state)
