@@ -7,7 +7,7 @@
  * acknowledged: what stands there may be a stray that belongs elsewhere.
  *
  * A record counts as acknowledged when the witness knows it, or when something that survived says
- * so: a later record of the same writer (it was issued after the sync of this one had returned), or
+ * so: a record of a later batch of the same writer (issued after the sync of this one returned), or
  * another writer's record whose horizon covers it. All others are in flight and never counted
  * against the disk, whatever became of them.
  *

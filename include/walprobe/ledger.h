@@ -49,7 +49,8 @@ enum wp_entry_type {
 struct wp_manifest {
 	uint8_t run[WP_RUN_ID_BYTES];
 	uint32_t page_bytes;
-	uint32_t slots; /* records of a segment */
+	uint32_t slots; /* records of a segment; a multiple of batch */
+	uint16_t batch; /* records that are written before one sync acknowledges them */
 	uint16_t writers;
 	uint8_t workloads[WP_WRITERS_MAXIMUM]; /* enum wp_workload of each writer */
 	uint32_t cold_slots;

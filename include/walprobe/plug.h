@@ -30,6 +30,7 @@ struct wp_plug_options {
 	size_t workload_count;
 	int64_t duration_ns; /* 0: until the cut or a signal */
 	int64_t page_bytes;
+	int64_t batch;         /* records for one sync, 1 .. 64 */
 	int64_t segment_bytes; /* at most; smaller where there is little space */
 	int64_t space_bytes;   /* for all segments; 0: a quarter of what is free, 4 GB at most */
 	bool is_direct;

@@ -16,6 +16,7 @@ struct params {
 	const char *workload;
 	int64_t duration_ns;
 	int64_t page_bytes;
+	int64_t batch;
 	int64_t segment_bytes;
 	int64_t space_bytes;
 	bool is_direct;
@@ -61,6 +62,8 @@ static const struct wp_opt write_opts[] = {
 		NULL, "stop in good order after this time; 0s for never" },
 	{ "page", 0, WP_OPT_SIZE, "SIZE", F(page_bytes), "8kB", 512, 65536, NULL,
 		"size of a record, a multiple of 512 bytes" },
+	{ "batch", 0, WP_OPT_INT, "NUM", F(batch), "4", 1, 64, NULL,
+		"records that a writer writes before one sync, as a group commit does" },
 	{ "segment-size", 0, WP_OPT_SIZE, "SIZE", F(segment_bytes), "16MB", 65536, 1 << 30, NULL,
 		"size of a segment file at most; smaller where space is short" },
 	{ "space", 0, WP_OPT_SIZE, "SIZE", F(space_bytes), "0B", 0, INT64_C(1) << 50, NULL,
@@ -169,6 +172,7 @@ static int set_options(const struct params *params, const struct basics *basics,
 	options->method = methods.items[0];
 	options->duration_ns = params->duration_ns;
 	options->page_bytes = params->page_bytes;
+	options->batch = params->batch;
 	options->segment_bytes = params->segment_bytes;
 	options->space_bytes = params->space_bytes;
 	options->is_direct = params->is_direct;

@@ -108,7 +108,7 @@ struct plug_writer {
 	size_t live_count;
 	struct wp_payload *payload;
 	struct wp_payload *fill_payload;
-	uint8_t *page;
+	uint8_t *pages; /* manifest.batch of them */
 	struct wp_hist latency;
 	atomic_ullong acked;
 };

@@ -8,8 +8,6 @@
 #include <math.h>
 
 #define CHUNK_BYTES ((size_t)256 << 10)
-/* Files of records in flight: a writer has one, and numbers have no gaps. */
-#define ABSENT_MAXIMUM 16
 
 static const struct wp_column columns[] = {
 	{ "target", "target", "", WP_KIND_TEXT, "Where the records were written." },
@@ -263,7 +261,7 @@ static void show_records(struct verify *v, size_t index)
 
 		free(path);
 		absent = is_there || segment->first_seq + slot <= acked ? 0 : absent + 1;
-		if (absent > ABSENT_MAXIMUM)
+		if (absent > v->ledger_run->manifest.batch)
 			break;
 	}
 }

@@ -122,6 +122,9 @@ static int plan_space(struct plug *plug, int64_t free_bytes, struct wp_err *err)
 		return -WP_E_NOSPACE;
 	}
 	plug->manifest.slots = (uint32_t)(segment_bytes / options->page_bytes);
+	while (plug->manifest.batch > plug->manifest.slots)
+		plug->manifest.batch /= 2;
+	plug->manifest.slots -= plug->manifest.slots % plug->manifest.batch;
 	return 0;
 }
 
@@ -158,6 +161,7 @@ static int plan_new(struct plug *plug, int64_t free_bytes, struct wp_err *err)
 	wp_secret_fill(m->run, sizeof(m->run));
 	m->page_bytes = (uint32_t)options->page_bytes;
 	m->writers = (uint16_t)options->writers;
+	m->batch = (uint16_t)options->batch;
 	for (size_t i = 0; i < m->writers; i++)
 		m->workloads[i] = options->workloads[i % options->workload_count];
 	cold_bytes = cold_bytes < COLD_MAXIMUM_BYTES ? cold_bytes : COLD_MAXIMUM_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /*
- * A writer and its filler. The writer builds a record, writes it, syncs it, and only then stores
- * its sequence as acknowledged; at the first error it stops for good and never acknowledges again.
+ * A writer and its filler. The writer builds a batch of records, writes it, syncs it, and only then
+ * stores the last sequence as acknowledged; at the first error it stops for good and never acknowledges again.
  * The filler keeps one segment ready, so that the writer does not wait for files to be filled, and
  * gives up the oldest ones, with the witness's knowledge, when there are too many.
  */
@@ -141,10 +141,12 @@ static int open_flags(const struct plug *plug)
 }
 
 /* Where a write failed, the file is named by the caller. */
-static int write_record(struct plug_writer *writer, int fd, int64_t offset, const char **call)
+static int write_pages(struct plug_writer *writer, const uint8_t *pages, size_t count, int fd,
+	int64_t offset, const char **call)
 {
 	struct plug *plug = writer->plug;
-	int rc = wp_os_write_all(plug->dir.os, fd, writer->page, plug->manifest.page_bytes, offset);
+	int rc =
+		wp_os_write_all(plug->dir.os, fd, pages, count * plug->manifest.page_bytes, offset);
 
 	*call = "write";
 	if (rc < 0)
@@ -154,7 +156,7 @@ static int write_record(struct plug_writer *writer, int fd, int64_t offset, cons
 }
 
 static int create_record(struct plug_writer *writer, const struct wp_ledger_segment *segment,
-	uint32_t slot, struct wp_err *err)
+	uint32_t slot, const uint8_t *page, struct wp_err *err)
 {
 	struct plug *plug = writer->plug;
 	const struct wp_os *os = plug->dir.os;
@@ -166,7 +168,7 @@ static int create_record(struct plug_writer *writer, const struct wp_ledger_segm
 	if (fd >= 0) {
 		int closed;
 
-		rc = write_record(writer, fd, 0, &call);
+		rc = write_pages(writer, page, 1, fd, 0, &call);
 		closed = wp_os_close(os, fd);
 		if (!rc && closed < 0) {
 			call = "close";
@@ -175,8 +177,6 @@ static int create_record(struct plug_writer *writer, const struct wp_ledger_segm
 	}
 	if (rc < 0)
 		rc = wp_fail(err, WP_E_SYS, -rc, "could not %s \"%s\"", call, path);
-	else
-		rc = plug_sync_dir(os, plug->dir.path, err);
 	free(path);
 	return rc;
 }
@@ -194,16 +194,15 @@ static uint64_t horizon_of(const struct plug_writer *writer, uint64_t seq)
 		cited, atomic_load_explicit(&plug->writers[cited].acked, memory_order_acquire));
 }
 
-static void build(
-	struct plug_writer *writer, const struct wp_ledger_segment *segment, uint32_t slot)
+static void build(struct plug_writer *writer, const struct wp_ledger_segment *segment,
+	uint32_t slot, uint8_t *page)
 {
 	const struct plug *plug = writer->plug;
 	struct wp_stamp stamp;
 
 	wp_classify_expected(&plug->manifest, segment, slot, &stamp);
 	stamp.horizon = horizon_of(writer, stamp.seq);
-	wp_record_build(
-		writer->payload, &stamp, plug->manifest.page_bytes / WP_SECTOR_BYTES, writer->page);
+	wp_record_build(writer->payload, &stamp, plug->manifest.page_bytes / WP_SECTOR_BYTES, page);
 }
 
 static void acknowledge(struct plug_writer *writer, uint64_t seq)
@@ -252,30 +251,50 @@ static bool take_segment(
 	return true;
 }
 
-static int write_one(struct plug_writer *writer, const struct wp_ledger_segment *segment,
+/* A file for each record, and their names made durable together. */
+static int create_batch(struct plug_writer *writer, const struct wp_ledger_segment *segment,
+	uint32_t slot, struct wp_err *err)
+{
+	const struct plug *plug = writer->plug;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < plug->manifest.batch; i++)
+		rc = create_record(writer, segment, slot + i,
+			writer->pages + (size_t)i * plug->manifest.page_bytes, err);
+	return rc ? rc : plug_sync_dir(plug->dir.os, plug->dir.path, err);
+}
+
+/* The batch from slot on, which one sync makes durable. */
+static int write_batch(struct plug_writer *writer, const struct wp_ledger_segment *segment,
 	uint32_t slot, int fd, const char *path, struct wp_err *err)
 {
 	struct plug *plug = writer->plug;
-	const struct wp_os *os = plug->dir.os;
+	uint32_t page_bytes = plug->manifest.page_bytes;
+	uint16_t batch = plug->manifest.batch;
 	int64_t begin_ns;
+	int64_t spent_ns;
 	int rc = wait_for_sight(writer, err);
 	const char *call;
 
 	if (rc || is_stopping(plug))
 		return rc;
-	build(writer, segment, slot);
-	begin_ns = wp_os_now_ns(os);
+	for (uint32_t i = 0; i < batch; i++)
+		build(writer, segment, slot + i, writer->pages + (size_t)i * page_bytes);
+	begin_ns = wp_os_now_ns(plug->dir.os);
 	if (writer->workload == WP_WORKLOAD_CREATE) {
-		rc = create_record(writer, segment, slot, err);
+		rc = create_batch(writer, segment, slot, err);
 	} else {
-		rc = write_record(writer, fd, (int64_t)slot * plug->manifest.page_bytes, &call);
+		rc = write_pages(
+			writer, writer->pages, batch, fd, (int64_t)slot * page_bytes, &call);
 		if (rc < 0)
 			rc = wp_fail(err, WP_E_SYS, -rc, "could not %s \"%s\"", call, path);
 	}
 	if (rc)
 		return rc;
-	wp_hist_record(&writer->latency, wp_os_now_ns(os) - begin_ns);
-	acknowledge(writer, segment->first_seq + slot);
+	spent_ns = wp_os_now_ns(plug->dir.os) - begin_ns;
+	for (uint32_t i = 0; i < batch; i++)
+		wp_hist_record(&writer->latency, spent_ns);
+	acknowledge(writer, segment->first_seq + slot + batch - 1);
 	return 0;
 }
 
@@ -292,8 +311,9 @@ static int write_segment(
 		if (fd < 0)
 			rc = wp_fail(err, WP_E_SYS, -fd, "could not open \"%s\"", path);
 	}
-	for (uint32_t slot = 0; !rc && slot < segment->slots && !is_stopping(plug); slot++)
-		rc = write_one(writer, segment, slot, fd, path, err);
+	for (uint32_t slot = 0; !rc && slot < segment->slots && !is_stopping(plug);
+		slot += plug->manifest.batch)
+		rc = write_batch(writer, segment, slot, fd, path, err);
 	if (fd >= 0) {
 		int closed = wp_os_close(plug->dir.os, fd);
 
@@ -328,7 +348,7 @@ static void init_writer(struct plug *plug, uint16_t index)
 	writer->base = plug->start.bases[index];
 	writer->payload = wp_payload_new(plug->seed);
 	writer->fill_payload = wp_payload_new(plug->seed);
-	writer->page = wp_xaligned(4096, plug->manifest.page_bytes);
+	writer->pages = wp_xaligned(4096, (size_t)plug->manifest.batch * plug->manifest.page_bytes);
 	wp_hist_init(&writer->latency);
 	wp_sem_init(&writer->ready_sem, 0);
 	wp_sem_init(&writer->taken_sem, 0);
@@ -387,7 +407,7 @@ void plug_writers_release(struct plug *plug)
 
 		wp_payload_free(writer->payload);
 		wp_payload_free(writer->fill_payload);
-		free(writer->page);
+		free(writer->pages);
 		wp_hist_release(&writer->latency);
 		wp_sem_release(&writer->ready_sem);
 		wp_sem_release(&writer->taken_sem);

@@ -13,6 +13,7 @@ void wp_entry_run(struct wp_put *put, const struct wp_manifest *manifest)
 	wp_entry_begin(put, WP_ENTRY_RUN, manifest->run);
 	wp_put_number(put, manifest->page_bytes, 4);
 	wp_put_number(put, manifest->slots, 4);
+	wp_put_number(put, manifest->batch, 2);
 	wp_put_number(put, manifest->cold_slots, 4);
 	wp_put_number(put, manifest->writers, 2);
 	wp_put_bytes(put, manifest->workloads, manifest->writers);
@@ -32,6 +33,8 @@ static bool is_sound(const struct wp_manifest *manifest)
 	if (!manifest->writers || !manifest->slots || manifest->slots > 1 << 24 ||
 		manifest->cold_slots > 1 << 24)
 		return false;
+	if (!manifest->batch || manifest->slots % manifest->batch)
+		return false;
 	if (manifest->page_bytes % WP_SECTOR_BYTES || !manifest->page_bytes ||
 		manifest->page_bytes > WP_RECORD_SECTORS_MAXIMUM * WP_SECTOR_BYTES)
 		return false;
@@ -47,6 +50,7 @@ bool wp_manifest_get(struct wp_get *get, const uint8_t *run, struct wp_manifest 
 	memcpy(out->run, run, WP_RUN_ID_BYTES);
 	out->page_bytes = (uint32_t)wp_get_number(get, 4);
 	out->slots = (uint32_t)wp_get_number(get, 4);
+	out->batch = (uint16_t)wp_get_number(get, 2);
 	out->cold_slots = (uint32_t)wp_get_number(get, 4);
 	out->writers = (uint16_t)wp_get_number(get, 2);
 	if (out->writers > WP_WRITERS_MAXIMUM)

@@ -6,13 +6,22 @@
 
 #include <math.h>
 
+/* The first record that one sync made durable together with this one. */
+static uint64_t first_of_batch(const struct wp_classifier *c, uint16_t writer, uint64_t seq)
+{
+	uint64_t base = c->run->start.bases[writer];
+
+	return seq > base ? seq - (seq - base - 1) % c->run->manifest.batch : seq;
+}
+
 /* Acknowledged to the witness, and what survivors prove to have been acknowledged as well. */
 static uint64_t proved_seq(const struct wp_classifier *c, uint16_t writer)
 {
 	uint64_t seq = c->run->acked[writer];
+	uint64_t first = first_of_batch(c, writer, c->survivor[writer]);
 
-	if (c->survivor[writer] > seq + 1)
-		seq = c->survivor[writer] - 1;
+	if (first > seq + 1)
+		seq = first - 1;
 	return c->cited[writer] > seq ? c->cited[writer] : seq;
 }
 
@@ -29,7 +38,7 @@ static void bring_strays_home(struct wp_classifier *c)
 
 static bool is_hole(const struct wp_classifier *c, uint16_t writer, uint64_t seq)
 {
-	return seq < c->survivor[writer] || seq <= c->cited[writer];
+	return seq < first_of_batch(c, writer, c->survivor[writer]) || seq <= c->cited[writer];
 }
 
 static void note_age(

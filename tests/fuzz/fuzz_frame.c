@@ -30,7 +30,7 @@ static void begin_run(struct wp_ledger *ledger)
 {
 	static const struct wp_cycle_start start = { .cycle = 1, .bases = { 0, 100 } };
 	static struct wp_manifest manifest = {
-		.page_bytes = 8192, .slots = 64, .writers = 2, .method = "fdatasync"
+		.page_bytes = 8192, .slots = 64, .batch = 1, .writers = 2, .method = "fdatasync"
 	};
 	uint8_t bytes[WP_ENTRY_MAXIMUM];
 	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };

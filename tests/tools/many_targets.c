@@ -48,9 +48,11 @@ static void connect_target(void *argument)
 	};
 	struct wp_err err = { 0 };
 
-	target->manifest = (struct wp_manifest){
-		.page_bytes = 8192, .slots = SLOTS, .writers = WRITERS, .method = "fdatasync"
-	};
+	target->manifest = (struct wp_manifest){ .page_bytes = 8192,
+		.slots = SLOTS,
+		.batch = 1,
+		.writers = WRITERS,
+		.method = "fdatasync" };
 	wp_secret_fill(target->manifest.run, sizeof(target->manifest.run));
 	number = target->manifest.run[0];
 	(void)snprintf(target->manifest.host, sizeof(target->manifest.host), "host%d", number);

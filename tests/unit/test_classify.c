@@ -82,6 +82,7 @@ static void begin_run(struct disk *disk)
 {
 	struct wp_manifest manifest = { .page_bytes = PAGE_BYTES,
 		.slots = SLOTS,
+		.batch = 1,
 		.writers = 2,
 		.workloads = { WP_WORKLOAD_RECYCLE, WP_WORKLOAD_APPEND },
 		.cold_slots = SLOTS };
@@ -398,6 +399,30 @@ static void what_is_in_flight_is_counted_apart(void **state)
 	free(disk);
 }
 
+/* Record 16 of writer 0 survived and 15 did not: with one sync for both that is allowed. */
+static void what_one_sync_covers_may_survive_in_any_part(void **state)
+{
+	static const struct {
+		uint16_t batch;
+		enum wp_survival verdict;
+	} cases[] = { { 1, WP_SURVIVAL_LIES }, { 2, WP_SURVIVAL_NO_LOSS } };
+
+	(void)state;
+	for (size_t i = 0; i < WP_COUNT(cases); i++) {
+		struct disk *disk = wp_xcalloc(1, sizeof(*disk));
+
+		open_disk(disk);
+		disk->run->manifest.batch = cases[i].batch;
+		disk->run->acked[0] = disk->run->acked[1] = 14;
+		memset(disk->files[2].pages[6], 0, PAGE_BYTES);
+		disk->files[4].slots = 7;
+		judge(disk);
+		assert_int_equal(disk->found.verdict, cases[i].verdict);
+		close_disk(disk);
+		free(disk);
+	}
+}
+
 /* ---- no verdict without a reason ---- */
 
 static void same_boot(struct disk *disk)
@@ -561,6 +586,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_fault_is_named_and_counted),
 		cmocka_unit_test(what_is_in_flight_is_counted_apart),
+		cmocka_unit_test(what_one_sync_covers_may_survive_in_any_part),
 		cmocka_unit_test(no_verdict_where_nothing_was_shown),
 		cmocka_unit_test(a_device_that_went_away_is_a_cut),
 		cmocka_unit_test(the_bound_falls_with_the_number_of_cuts),

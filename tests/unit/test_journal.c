@@ -43,7 +43,7 @@ static void add(struct store *store, const struct wp_put *put)
 
 static void begin_run(struct store *store)
 {
-	struct wp_manifest manifest = { .page_bytes = 8192, .slots = 4, .writers = 2 };
+	struct wp_manifest manifest = { .page_bytes = 8192, .slots = 4, .batch = 1, .writers = 2 };
 	const struct wp_cycle_start start = { .cycle = 1, .power_cycles = -1, .bases = { 0, 100 } };
 	uint8_t bytes[WP_ENTRY_MAXIMUM];
 	struct wp_put put = { .bytes = bytes, .size = sizeof(bytes) };

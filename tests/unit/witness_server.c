@@ -119,7 +119,8 @@ void wait_for(bool (*is_so)(void *argument), void *argument, const char *what)
 void make_target(struct target *target, uint8_t number)
 {
 	memset(target, 0, sizeof(*target));
-	target->manifest = (struct wp_manifest){ .page_bytes = 8192, .slots = 64, .writers = 2 };
+	target->manifest =
+		(struct wp_manifest){ .page_bytes = 8192, .slots = 64, .batch = 1, .writers = 2 };
 	target->manifest.run[0] = number;
 	target->manifest.run[15] = 1;
 	(void)snprintf(target->manifest.machine, sizeof(target->manifest.machine), "m%d", number);
