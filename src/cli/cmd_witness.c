@@ -63,6 +63,10 @@ static const struct wp_column run_columns[] = {
 	{ "host", "host", "", WP_KIND_TEXT, "Host of the target." },
 	{ "path", "path", "", WP_KIND_TEXT, "Directory of the target." },
 	{ "started", "started", "", WP_KIND_TEXT, "When the run began, by the target's clock." },
+	{ "method", "method", "", WP_KIND_TEXT, "wal_sync_method of the writers." },
+	{ "fstype", "file system", "", WP_KIND_TEXT, "Type of the target's file system." },
+	{ "stack", "mounted, on", "", WP_KIND_TEXT,
+		"How it was mounted, and the layers under it with what they say of their cache." },
 	{ "cycle", "cycle", "", WP_KIND_INT, "Cycle of the run." },
 	{ "acknowledged", "acknowledged", "", WP_KIND_INT, "Records acknowledged in this cycle." },
 	{ "state", "state", "", WP_KIND_TEXT, "What the witness last saw of the writers." },
@@ -162,6 +166,9 @@ static void list_cycle(struct wp_table *table, const struct wp_ledger_run *run, 
 	wp_row_text(row, "host", run->manifest.host);
 	wp_row_text(row, "path", run->manifest.path);
 	wp_row_text(row, "started", run->manifest.started);
+	wp_row_text(row, "method", run->manifest.method);
+	wp_row_text(row, "fstype", run->manifest.fstype);
+	wp_row_text(row, "stack", run->manifest.stack);
 	wp_row_int(row, "cycle", cycle);
 	if (cycle == run->start.cycle) {
 		wp_row_int(row, "acknowledged", (int64_t)wp_ledger_total(run));

@@ -399,7 +399,7 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 			" Acknowledged in the last 10 ms: %" PRId64 ", 100 ms: %" PRId64
 			", 1 s: %" PRId64 ".",
 			j->exposures[0], j->exposures[1], j->exposures[2]);
-	return wp_xasprintf("%s: %s.%s%s%s%s%s%s", words[j->verdict], j->reason, first, age,
+	return wp_xasprintf("%s: %s.%s%s%s%s%s%s%s", words[j->verdict], j->reason, first, age,
 		exposure,
 		v->options->cut == WP_CUT_ASSERTED ? " That there was a cut is your own assertion."
 						   : "",
@@ -408,7 +408,10 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 			  "that still runs: if the writers were killed before the power went, "
 			  "this was no test."
 			: "",
-		v->facts.is_same_host ? " The witness ran on the same machine." : "");
+		v->facts.is_same_host ? " The witness ran on the same machine." : "",
+		j->verdict == WP_SURVIVAL_LIES
+			? " \"walprobe inspect\" shows which layer may be to blame."
+			: "");
 }
 
 static const char *verdict_words(const struct wp_judgement *j, char *out, size_t size)

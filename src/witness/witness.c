@@ -95,11 +95,20 @@ const char *wp_witness_address(const struct wp_witness *witness)
 	return witness->address;
 }
 
+static bool is_crowded(const struct wp_witness *witness)
+{
+	size_t strangers = 0;
+
+	for (size_t i = 0; i < witness->peer_count; i++)
+		strangers += !witness->peers[i]->is_proved;
+	return witness->peer_count >= WP_PEERS_MAXIMUM || strangers >= WP_STRANGERS_MAXIMUM;
+}
+
 static void add_peer(struct wp_witness *witness, int fd)
 {
 	struct wp_peer *peer;
 
-	if (witness->peer_count >= WP_PEERS_MAXIMUM) {
+	if (is_crowded(witness)) {
 		wp_witness_log(witness, "warning", "too many connections; one is turned away");
 		wp_net_close(fd);
 		return;
