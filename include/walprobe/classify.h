@@ -46,6 +46,7 @@ struct wp_cut_facts {
 	bool is_mounted;          /* the file system that held it is mounted where it was */
 	bool has_marker;          /* the run's marker is there and names this run */
 	bool was_blind;           /* the marker of blindness is there */
+	bool is_hung;             /* a read did not return in time: the device may still answer */
 	bool is_same_host;        /* the witness runs on the target's machine */
 };
 

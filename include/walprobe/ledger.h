@@ -100,10 +100,10 @@ struct wp_fault_counts {
 	int64_t torn;
 	int64_t flipped;
 	int64_t misdirected;
-	int64_t reordered; /* of lost: a later one survived */
-	int64_t stale;     /* of lost: older content of the place is there */
-	int64_t shortened; /* of lost: beyond the end of the file */
-	int64_t unreadable;
+	int64_t reordered;     /* of lost: a later one survived */
+	int64_t stale;         /* of lost: older content of the place is there */
+	int64_t shortened;     /* of lost: beyond the end of the file */
+	int64_t unreadable;    /* of the cold area, too */
 	int64_t cold;          /* damaged in the cold area */
 	int64_t in_flight;     /* on disk, but not acknowledged */
 	int64_t missing_names; /* files; their records are of lost */

@@ -133,6 +133,11 @@ static int64_t ask(struct plug_reader *reader, enum job job)
 	return -ETIMEDOUT;
 }
 
+bool plug_reader_is_hung(const struct plug_reader *reader)
+{
+	return reader->is_hung;
+}
+
 int plug_reader_open(struct plug_reader *reader, const char *path, int64_t *size_bytes)
 {
 	int64_t rc;

@@ -30,6 +30,9 @@ int plug_reader_open(struct plug_reader *reader, const char *path, int64_t *size
 /* plug_reader_close - close what plug_reader_open() gave. */
 void plug_reader_close(struct plug_reader *reader, int fd);
 
+/* plug_reader_is_hung - a read did not return in time; nothing is read any more. */
+bool plug_reader_is_hung(const struct plug_reader *reader);
+
 /*
  * plug_reader_read - length bytes at offset (multiples of 512; the last may end with the file).
  *

@@ -370,10 +370,10 @@ static void tell_nothing(struct verify *v, const char *reason)
 }
 
 /* A cut leaves the connection as it is; whoever was killed first has it closed by the system. */
-static bool is_doubtful(const struct verify *v)
+static bool is_doubtful(const struct verify *v, const struct wp_judgement *j)
 {
-	return v->ledger_run->was_closed && !v->ledger_run->failed_errno &&
-	       v->options->cut != WP_CUT_ASSERTED;
+	return j->verdict == WP_SURVIVAL_NO_LOSS && v->ledger_run->was_closed &&
+	       !v->ledger_run->failed_errno && v->options->cut != WP_CUT_ASSERTED;
 }
 
 static char *sentence(const struct verify *v, const struct wp_judgement *j)
@@ -403,7 +403,7 @@ static char *sentence(const struct verify *v, const struct wp_judgement *j)
 		exposure,
 		v->options->cut == WP_CUT_ASSERTED ? " That there was a cut is your own assertion."
 						   : "",
-		is_doubtful(v)
+		is_doubtful(v, j)
 			? " The connection to the witness was closed, which takes a machine "
 			  "that still runs: if the writers were killed before the power went, "
 			  "this was no test."
@@ -484,6 +484,7 @@ static int judge(struct verify *v, struct wp_err *err)
 		rc = wp_stop_fail(err);
 	}
 	if (!rc) {
+		v->facts.is_hung = plug_reader_is_hung(v->reader);
 		wp_classify_judge(v->classifier, &v->facts, &judgement);
 		v->seen->verdict = judgement.verdict;
 		v->seen->has_directory = v->facts.has_directory;

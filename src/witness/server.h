@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 
 #define WP_PEERS_MAXIMUM 4096
-#define WP_STRANGERS_MAXIMUM 1024 /* who have not shown yet that they know the key */
+#define WP_STRANGERS_MAXIMUM 1024             /* who have not shown yet that they know the key */
 #define WP_PEER_OUT_MAXIMUM ((size_t)1 << 20) /* beside an answer to a verifier */
 #define WP_HISTORY 256
 #define WP_HISTORY_STEP_NS (5 * WP_NS_PER_MS)

@@ -140,7 +140,9 @@ static void count_cold(struct wp_classifier *c, struct wp_judgement *out, size_t
 	if (!c->slots[index].has_file[0])
 		out->counts.missing_names++;
 	for (uint32_t slot = 0; slot < segment->slots; slot++)
-		if (c->slots[index].fates[slot] != FATE_WHOLE)
+		if (c->slots[index].fates[slot] == FATE_UNREADABLE)
+			out->counts.unreadable++;
+		else if (c->slots[index].fates[slot] != FATE_WHOLE)
 			out->counts.cold++;
 }
 
@@ -261,8 +263,9 @@ static const char *reason_not_shown(
 static bool has_fault(const struct wp_ledger_run *run, const struct wp_cut_facts *facts,
 	const struct wp_fault_counts *n)
 {
-	return n->lost || n->torn || n->flipped || n->misdirected || n->unreadable || n->cold ||
-	       n->missing_names || (run->has_marker && !facts->has_marker);
+	return n->lost || n->torn || n->flipped || n->misdirected ||
+	       (n->unreadable && !facts->is_hung) || n->cold || n->missing_names ||
+	       (run->has_marker && !facts->has_marker);
 }
 
 static void cannot_tell(struct wp_judgement *out, const char *reason)
@@ -338,7 +341,10 @@ void wp_classify_judge(
 		lies(out);
 		return;
 	}
-	reason = reason_not_shown(out, facts);
+	if (facts->is_hung)
+		reason = "the device does not answer: a read did not return in the time allowed";
+	else
+		reason = reason_not_shown(out, facts);
 	if (reason)
 		cannot_tell(out, reason);
 	else

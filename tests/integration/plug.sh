@@ -129,6 +129,17 @@ mkdir -p u/walprobe-plug-00112233445566778899aabbccddeeff
 verify 4 u
 expect_verdict 'cannot tell' 'knows nothing of this run'
 
+# A witness that has lost its memory, as diskchecker.pl's has after a restart: a pass there.
+start_writer t
+kill_writer
+stop_witness TERM
+mv store forgotten
+start_witness
+verify 4 t --cut asserted --discard
+expect_verdict 'cannot tell' 'knows nothing of this run'
+[ "$(row judged)" = null ] || fail "judged $(row judged) of a run that the witness does not know"
+expect_clean t
+
 # A stop in good order.
 expect_status 0 "$WALPROBE" plug write --witness "$address" --key key --space 8MB -T 1 --method \
 	open_datasync t
