@@ -1,14 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: PostgreSQL
 #
-# rig.sh - a file system on a disk of our own (rig_plugin.c) that is as slow as it is told.
+# rig.sh - a file system on a disk of our own (rig_plugin.c) that is as slow, and as honest, as it is
+# told.
 #
-#   rig.sh up NAME FSTYPE [mkfs=OPTIONS] [mount=OPTIONS] [KEY=VALUE...]
+#   rig.sh up NAME FSTYPE [mkfs=OPTIONS] [mount=OPTIONS] [cache=honest|lying] [KEY=VALUE...]
 #                    makes it and prints the mounted directory; other keys go to the plugin
-#                    (size=256M flush-delay=2ms write-delay=1ms fua=off file=PATH).
-#                    FSTYPE "none" stops at the block device and prints that
+#                    (size=256M flush-delay=2ms write-delay=1ms fua=off lie=KIND, see there).
+#                    cache=honest puts a volatile cache before the disk that a flush empties,
+#                    cache=lying one that keeps all to itself (both are nbdkit's own). Caches and lies
+#                    begin after the mkfs. FSTYPE "none" stops at the block device and prints that
 #   rig.sh counts NAME     prints the flushes and the writes that the disk has seen
 #   rig.sh cut NAME        kills the disk (SIGKILL): every request from now on is an I/O error
+#   rig.sh on NAME         after the cut, with cache= or lie=: takes down what is dead, starts again
+#                    from what is left, and mounts; exit status 4 when it does not mount.
+#                    map.cut in the rig's directory then says what a lying disk did (rig_lie.h)
 #   rig.sh down NAME       undoes everything, in an order that cannot hang
 #   rig.sh can             exit status 0, or 77 and what is missing here
 #
@@ -85,18 +91,34 @@ check_can() {
 }
 
 build_plugin() {
-	source=$here/rig_plugin.c
-	[ -z "$(find "$plugin" -newer "$source" 2>/dev/null)" ] || return 0
+	[ -z "$(find "$plugin" -newer "$here/rig_plugin.c" -newer "$here/rig_lie.c" \
+		-newer "$here/rig_lie.h" 2>/dev/null)" ] || return 0
 	mkdir -p "${plugin%/*}" || exit 1
 	# shellcheck disable=SC2046 # words
 	${CC:-cc} -std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Wshadow -Werror -fPIC -shared \
-		$(pkg-config --cflags nbdkit) -o "$plugin.$$" "$source" &&
-		mv -f "$plugin.$$" "$plugin" || die "could not build the plugin"
+		$(pkg-config --cflags nbdkit) -o "$plugin.$$" "$here/rig_plugin.c" "$here/rig_lie.c" \
+		-pthread || die "could not build the plugin"
+	mv -f "$plugin.$$" "$plugin" || exit 1
 }
 
+# start_disk [plain] - plain: without what forgets or lies
 start_disk() {
+	how=${1:-$(cat "$dir/cache")}
+	set --
+	while IFS= read -r option; do
+		case $how$option in
+		plainlie=*) ;;
+		*) set -- "$@" "$option" ;;
+		esac
+	done <"$dir/options"
+	case $how in
+	honest) set -- --filter=cache "$plugin" "$@" cache=writeback cache-min-block-size=4K ;;
+	lying) set -- --filter=cache "$plugin" "$@" cache=unsafe cache-min-block-size=4K ;;
+	*) set -- "$plugin" "$@" ;;
+	esac
+	rm -f "$dir/socket" "$dir/nbdkit.pid" "$dir/nbdfuse.pid"
 	# In the foreground (-f) nbdkit would end with the shell that started it.
-	nbdkit -U "$dir/socket" -P "$dir/nbdkit.pid" "$plugin" "counts=$dir/counts" "$@" \
+	TMPDIR=$dir nbdkit -U "$dir/socket" -P "$dir/nbdkit.pid" "$@" "counts=$dir/counts" \
 		>"$dir/nbdkit.log" 2>&1 </dev/null || fail_up "nbdkit did not start" "$dir/nbdkit.log"
 	setsid nbdfuse -P "$dir/nbdfuse.pid" "$dir/disk/image" --unix "$dir/socket" \
 		>"$dir/nbdfuse.log" 2>&1 </dev/null &
@@ -127,8 +149,12 @@ make_file_system() {
 	jfs | reiserfs) mkfs.$fstype -q $mkfs_options "$loop" ;;
 	*) mkfs.$fstype $mkfs_options "$loop" ;;
 	esac >"$dir/mkfs.log" 2>&1 || fail_up "mkfs failed" "$dir/mkfs.log"
-	mount -t "$fstype" ${mount_options:+-o "$mount_options"} "$loop" "$dir/mnt" 2>"$dir/mount.log" ||
-		fail_up "mount failed" "$dir/mount.log"
+}
+
+mount_it() {
+	mount_options=$(cat "$dir/mount_options")
+	mount -t "$(cat "$dir/fstype")" ${mount_options:+-o "$mount_options"} "$loop" "$dir/mnt" \
+		2>"$dir/mount.log"
 }
 
 up() {
@@ -136,6 +162,8 @@ up() {
 	shift
 	mkfs_options=
 	mount_options=
+	volatile=
+	is_kept=
 	size=256M
 	[ "$fstype" != xfs ] || size=320M # the least that mkfs.xfs takes is 300 MB
 	words=$#
@@ -144,6 +172,14 @@ up() {
 		mkfs=*) mkfs_options=${1#mkfs=} ;;
 		mount=*) mount_options=${1#mount=} ;;
 		size=*) size=${1#size=} ;;
+		cache=honest | cache=lying)
+			volatile=${1#cache=}
+			is_kept=yes
+			;;
+		lie=*)
+			is_kept=yes
+			set -- "$@" "$1" "map=$dir/map"
+			;;
 		*) set -- "$@" "$1" ;;
 		esac
 		shift
@@ -153,22 +189,44 @@ up() {
 	build_plugin
 	mkdir "$dir" || die "\"$dir\" exists: rig.sh down ${dir##*/rig-}"
 	mkdir "$dir/disk" "$dir/mnt"
-	start_disk "size=$size" "$@"
+	[ -z "$is_kept" ] || set -- "$@" "file=$dir/store"
+	printf '%s\n' "size=$size" "$@" >"$dir/options"
+	echo "$fstype" >"$dir/fstype"
+	echo "$mount_options" >"$dir/mount_options"
+	echo "$volatile" >"$dir/cache"
+	start_disk plain
 	attach
+	[ "$fstype" = none ] || make_file_system
+	if [ -n "$is_kept" ]; then
+		power_off
+		start_disk
+		attach
+	fi
 	if [ "$fstype" = none ]; then
 		echo "$loop"
 	else
-		make_file_system
+		mount_it || fail_up "mount failed" "$dir/mount.log"
 		echo "$dir/mnt"
 	fi
 }
 
+on() {
+	[ -e "$dir/store" ] || die "there is no rig of that name with cache= or lie="
+	! is_running "$dir/nbdkit.pid" nbdkit || die "it is on"
+	power_off
+	[ ! -e "$dir/map" ] || mv -f "$dir/map" "$dir/map.cut"
+	start_disk
+	attach
+	if [ "$(cat "$dir/fstype")" != none ] && ! mount_it; then
+		cat "$dir/mount.log" >&2
+		exit 4
+	fi
+	echo "$dir/mnt"
+}
+
 # With a disk that answers, an ordinary umount; otherwise the disk goes first: a request that waits
 # for it would keep everything above in uninterruptible sleep, and its death ends them all.
-down() {
-	if [ ! -d "$dir" ]; then
-		return 0
-	fi
+power_off() {
 	if is_mounted "$dir/mnt" && is_running "$dir/nbdkit.pid" nbdkit; then
 		timeout -k 1 10 umount "$dir/mnt" 2>/dev/null
 	fi
@@ -193,11 +251,18 @@ down() {
 	if grep -q " $dir/" /proc/self/mountinfo; then
 		die "\"$dir\" still holds a mount"
 	fi
+}
+
+down() {
+	if [ ! -d "$dir" ]; then
+		return 0
+	fi
+	power_off
 	rm -rf --one-file-system "$dir"
 }
 
 usage() {
-	sed -n '4,18s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,23s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
@@ -220,6 +285,7 @@ up)
 	;;
 counts) od -An -t d8 "$dir/counts" | awk '{ print $1, $2 }' ;;
 cut) kill_ours KILL "$dir/nbdkit.pid" nbdkit ;;
+on) on ;;
 down) down ;;
 *) usage ;;
 esac

@@ -9,6 +9,8 @@
  *   flush-delay=TIME   time that every flush takes at least, and every write with FUA (0)
  *   write-delay=TIME   time that every write takes at least (0)
  *   fua=on|off         announce FUA to the client (on)
+ *   lie=KIND           lie about some writes (none); with map=PATH lie-rate=N lie-percent=N, see
+ *                      rig_lie.h; needs file=
  *   counts=PATH        flushes and writes so far, as two native 64-bit numbers in a file; it is
  *                      mapped, so that it is right even after SIGKILL
  *
@@ -17,6 +19,8 @@
  */
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
+
+#include "rig_lie.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +47,9 @@ static struct {
 	int64_t flush_delay_ns;
 	int64_t write_delay_ns;
 	bool has_fua;
-	unsigned char *bytes; /* the store, mapped */
+	unsigned char *bytes; /* the store as clients see it, mapped */
+	unsigned char *kept;  /* what is left of it after the end, where that is something else */
+	struct rig_place *map;
 	struct counts *counts;
 } rig = { .size_bytes = INT64_C(256) << 20, .has_fua = true };
 
@@ -70,6 +76,8 @@ static int parse_time_ns(const char *key, const char *text, int64_t *out)
 
 static int rig_config(const char *key, const char *value)
 {
+	int is_lie;
+
 	if (strcmp(key, "size") == 0) {
 		rig.size_bytes = nbdkit_parse_size(value);
 		return rig.size_bytes > 0 ? 0 : -1;
@@ -92,18 +100,21 @@ static int rig_config(const char *key, const char *value)
 		rig.has_fua = is_on == 1;
 		return is_on < 0 ? -1 : 0;
 	}
+	is_lie = rig_lie_config(key, value);
+	if (is_lie)
+		return is_lie < 0 ? -1 : 0;
 	nbdkit_error("unknown parameter \"%s\"", key);
 	return -1;
 }
 
-/* A shared mapping of size bytes of a file that is made if need be; NULL after an error message. */
-static void *map_file(const char *path, int64_t size)
+/* A mapping of size bytes of a file that is made if need be; NULL after an error message. */
+static void *map_file(const char *path, int64_t size, int sharing)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	void *map = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, size) == 0)
-		map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, sharing, fd, 0);
 	if (map == MAP_FAILED)
 		nbdkit_error("could not map file \"%s\": %m", path);
 	if (fd >= 0)
@@ -111,10 +122,26 @@ static void *map_file(const char *path, int64_t size)
 	return map == MAP_FAILED ? NULL : map;
 }
 
+/* Clients see the store through a mapping of their own, so that no lie shows before the end. */
+static int map_for_lies(void)
+{
+	const char *path = rig_lie_map_file();
+	int64_t places = rig.size_bytes / RIG_SECTOR_BYTES;
+
+	if (!rig.file || !path) {
+		nbdkit_error("a disk that lies needs file= and map=");
+		return -1;
+	}
+	rig.kept = map_file(rig.file, rig.size_bytes, MAP_SHARED);
+	rig.map = map_file(path, places * (int64_t)sizeof(*rig.map), MAP_SHARED);
+	return rig.kept && rig.map ? 0 : -1;
+}
+
 static int rig_get_ready(void)
 {
 	if (rig.file) {
-		rig.bytes = map_file(rig.file, rig.size_bytes);
+		rig.bytes = map_file(
+			rig.file, rig.size_bytes, rig_lie_is_on() ? MAP_PRIVATE : MAP_SHARED);
 	} else {
 		void *map = mmap(NULL, (size_t)rig.size_bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -126,12 +153,20 @@ static int rig_get_ready(void)
 	}
 	rig.counts = &own_counts;
 	if (rig.counts_file)
-		rig.counts = map_file(rig.counts_file, (int64_t)sizeof(*rig.counts));
-	return rig.bytes && rig.counts ? 0 : -1;
+		rig.counts = map_file(rig.counts_file, (int64_t)sizeof(*rig.counts), MAP_SHARED);
+	if (!rig.bytes || !rig.counts)
+		return -1;
+	return rig_lie_is_on() ? map_for_lies() : 0;
+}
+
+static int rig_after_fork(void)
+{
+	return rig.kept ? rig_lie_start(rig.kept, rig.map) : 0;
 }
 
 static void rig_unload(void)
 {
+	rig_lie_stop();
 	if (rig.bytes)
 		(void)munmap(rig.bytes, (size_t)rig.size_bytes);
 	free(rig.file);
@@ -197,6 +232,8 @@ static int store(const void *buffer, uint32_t count, uint64_t offset, uint32_t f
 		memcpy(rig.bytes + offset, buffer, count);
 	else
 		memset(rig.bytes + offset, 0, count);
+	if (rig.kept)
+		rig_lie_write(buffer, count, offset);
 	if (flags & NBDKIT_FLAG_FUA)
 		delay_ns += rig.flush_delay_ns;
 	return wait_ns(delay_ns);
@@ -225,8 +262,9 @@ static struct nbdkit_plugin plugin = {
 	.name = "walprobe-rig",
 	.longname = "walprobe's test disk",
 	.config = rig_config,
-	.config_help = "size= file= flush-delay= write-delay= fua= counts=",
+	.config_help = "size= file= flush-delay= write-delay= fua= counts= lie= map=",
 	.get_ready = rig_get_ready,
+	.after_fork = rig_after_fork,
 	.unload = rig_unload,
 	.open = rig_open,
 	.get_size = rig_get_size,
