@@ -203,9 +203,20 @@ static void name_kinds(
 	add_kind(out, is_rollback(c, out), "whole rollback");
 }
 
+/*
+ * What the block layer and file systems say of a device that is gone. EINVAL is among it: Linux 6.18
+ * hands it up from a loop device whose file, of a FUSE server that died, refuses the write; a record
+ * that was acknowledged has to be there whatever ended the writers.
+ */
 static bool is_lost_device(int sys_errno)
 {
-	return sys_errno == EIO || sys_errno == EROFS || sys_errno == ENXIO || sys_errno == ENODEV;
+	static const int codes[] = { EIO, EROFS, ENXIO, ENODEV, EINVAL, ENOLINK, EREMOTEIO,
+		ETIMEDOUT, ENODATA, ENOTCONN, ESHUTDOWN };
+
+	for (size_t i = 0; i < WP_COUNT(codes); i++)
+		if (codes[i] == sys_errno)
+			return true;
+	return false;
 }
 
 static bool has_moved(int64_t before, int64_t now)

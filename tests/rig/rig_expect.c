@@ -2,13 +2,14 @@
 /*
  * rig_expect.c - what a verdict has to say after a disk that lies was cut.
  *
- *   rig_expect MAP SLOTS SEGMENT...
+ *   rig_expect MAP SLOTS UNSURE SEGMENT...
  *
  * MAP is what the disk did (rig_lie.h), SEGMENT the run's files as they are now on the file system
  * ("wp.0001.00000003", whose records are known from writer, number and SLOTS, in cycle 1). Prints
  * lines "KIND MINIMUM MAXIMUM", numbers of records, and "outside 0 N", sectors lied about outside of
  * these files. A record counts when a later one of its writer was seen, for that was issued after
- * this one had been acknowledged; of the last one nobody knows, hence two numbers.
+ * this one had been acknowledged; of the last one nobody knows, hence two numbers. Where segments are
+ * given up, nobody knows it of the UNSURE first ones of each writer, either.
  */
 #include "rig_lie.h"
 
@@ -32,14 +33,15 @@ enum kind {
 	JUDGED,
 	LOST,
 	HOLES,
+	STALE,
 	TORN,
 	FLIPPED,
 	MISDIRECTED,
 	KINDS
 };
 
-static const char *const kind_names[KINDS] = { "judged", "lost", "reordered", "torn", "flipped",
-	"misdirected" };
+static const char *const kind_names[KINDS] = { "judged", "lost", "reordered", "stale", "torn",
+	"flipped", "misdirected" };
 
 /* a sector of a record that is to be judged */
 struct found {
@@ -47,18 +49,21 @@ struct found {
 	uint32_t event;
 	uint16_t writer;
 	uint8_t state;
+	bool is_used;
 };
 
 static struct {
 	const struct rig_place *map;
 	size_t places;
 	uint64_t slots;
+	uint64_t unsure;
 	unsigned char *is_ours; /* by place: within the files */
 	struct found *found;
 	size_t found_count;
 	uint32_t *hits; /* events of strays that stand */
 	size_t hit_count;
 	uint64_t last[WRITERS_MAXIMUM];     /* sequence seen */
+	uint64_t lowest[WRITERS_MAXIMUM];   /* segment */
 	uint64_t survivor[WRITERS_MAXIMUM]; /* highest whole one */
 	long minimum[KINDS];
 	long maximum[KINDS];
@@ -109,8 +114,8 @@ static void take_place(size_t index, unsigned writer, uint64_t first, uint64_t l
 	/* Of what a recycled segment was before, nothing is judged. */
 	if (place->writer != writer || place->seq < first || place->seq > last)
 		return;
-	all.found[all.found_count++] =
-		(struct found){ place->seq, place->event, place->writer, place->state };
+	all.found[all.found_count++] = (struct found){ place->seq, place->event, place->writer,
+		place->state, place->is_used };
 	if (place->seq > all.last[writer])
 		all.last[writer] = place->seq;
 }
@@ -156,6 +161,8 @@ static void take_segment(const char *name)
 		errno = EINVAL;
 		die("make sense of", name);
 	}
+	if (!all.lowest[writer] || segno < all.lowest[writer])
+		all.lowest[writer] = segno;
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		die("open", name);
@@ -240,9 +247,19 @@ static void find_survivors(void)
 	}
 }
 
+static bool is_all_used(const struct found *record, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!record[i].is_used)
+			return false;
+	return true;
+}
+
 static void add(enum kind kind, const struct found *record)
 {
-	if (record->seq < all.last[record->writer])
+	uint64_t sure = (all.lowest[record->writer] - 1 + all.unsure) * all.slots;
+
+	if (record->seq > sure && record->seq < all.last[record->writer])
 		all.minimum[kind]++;
 	all.maximum[kind]++;
 }
@@ -256,6 +273,8 @@ static void count_records(void)
 		add(JUDGED, record);
 		if (fate != JUDGED)
 			add(fate, record);
+		if (fate == LOST && is_all_used(record, sectors_of(at)))
+			add(STALE, record);
 		if (fate == LOST && record->seq < all.survivor[record->writer])
 			add(HOLES, record);
 	}
@@ -275,13 +294,14 @@ static long count_outside(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 4) {
-		fputs("usage: rig_expect MAP SLOTS SEGMENT...\n", stderr);
+	if (argc < 5) {
+		fputs("usage: rig_expect MAP SLOTS UNSURE SEGMENT...\n", stderr);
 		return 2;
 	}
 	open_map(argv[1]);
 	all.slots = strtoull(argv[2], NULL, 10);
-	for (int i = 3; i < argc; i++)
+	all.unsure = strtoull(argv[3], NULL, 10);
+	for (int i = 4; i < argc; i++)
 		take_segment(argv[i]);
 	qsort(all.found, all.found_count, sizeof(*all.found), compare_found);
 	qsort(all.hits, all.hit_count, sizeof(*all.hits), compare_events);

@@ -117,9 +117,14 @@ static uint64_t get_number(const unsigned char *from, unsigned bytes)
 	return number;
 }
 
+static bool has_magic(const unsigned char *sector)
+{
+	return memcmp(sector, "WPS1", 4) == 0;
+}
+
 static bool is_record(const unsigned char *sector)
 {
-	return memcmp(sector, "WPS1", 4) == 0 && sector[KIND_OFFSET] == KIND_DATA;
+	return has_magic(sector) && sector[KIND_OFFSET] == KIND_DATA;
 }
 
 static bool is_same_record(const unsigned char *a, const unsigned char *b)
@@ -141,18 +146,32 @@ static void set_states(
 			lie.map[first + i].state = (uint8_t)state;
 }
 
+/* A record is there, whichever. */
+static bool has_content(const struct rig_place *place)
+{
+	switch ((enum rig_state)place->state) {
+	case RIG_TRUE:
+	case RIG_FLIPPED:
+	case RIG_HIT:
+		return true;
+	default:
+		return place->is_used;
+	}
+}
+
 /* What ought to be there from now on. */
 static void enter(const struct piece *piece)
 {
 	for (uint32_t i = 0; i < piece->sectors; i++) {
 		const unsigned char *sector = piece->data + (size_t)i * RIG_SECTOR_BYTES;
+		struct rig_place *place = &lie.map[piece->first + i];
 
-		lie.map[piece->first + i] =
-			(struct rig_place){ .seq = get_number(sector + SEQ_OFFSET, 8),
-				.event = piece->event,
-				.writer = (uint16_t)get_number(sector + WRITER_OFFSET, 2),
-				.state = RIG_TRUE,
-				.sector = sector[5] };
+		*place = (struct rig_place){ .seq = get_number(sector + SEQ_OFFSET, 8),
+			.event = piece->event,
+			.writer = (uint16_t)get_number(sector + WRITER_OFFSET, 2),
+			.state = RIG_TRUE,
+			.sector = sector[5],
+			.is_used = has_content(place) };
 	}
 }
 
@@ -202,10 +221,15 @@ static void dequeue(void)
 	lie.queue[chosen] = lie.queue[lie.queue_first++];
 	piece = &waiting->piece;
 	put_sectors(piece->data, piece->first, piece->sectors);
-	for (uint32_t i = 0; i < piece->sectors; i++)
+	for (uint32_t i = 0; i < piece->sectors; i++) {
+		struct rig_place *place = &lie.map[piece->first + i];
+
 		/* Something newer may wait for the same place. */
-		if (lie.map[piece->first + i].event == piece->event)
-			lie.map[piece->first + i].state = RIG_TRUE;
+		if (place->event == piece->event)
+			place->state = RIG_TRUE;
+		else
+			place->is_used = true;
+	}
 	free(waiting);
 }
 
@@ -328,6 +352,7 @@ static void put_record(struct piece *piece)
 		put_sectors(piece->data, piece->first, piece->sectors);
 }
 
+/* Prefill stands for what a recycled segment held before. */
 static void put_honestly(const unsigned char *data, uint64_t first)
 {
 	unsigned char *at = lie.disk + first * RIG_SECTOR_BYTES;
@@ -336,8 +361,7 @@ static void put_honestly(const unsigned char *data, uint64_t first)
 		memcpy(at, data, RIG_SECTOR_BYTES);
 	else
 		memset(at, 0, RIG_SECTOR_BYTES);
-	if (lie.map[first].state != RIG_NOTHING)
-		lie.map[first] = (struct rig_place){ .state = RIG_NOTHING };
+	lie.map[first] = (struct rig_place){ .is_used = data && has_magic(data) };
 }
 
 void rig_lie_write(const void *data, uint32_t count, uint64_t offset)

@@ -43,8 +43,9 @@ struct rig_place {
 	uint64_t seq;   /* of the record that the client wrote here last */
 	uint32_t event; /* of the lie; the same for RIG_ASTRAY and RIG_HIT that belong together */
 	uint16_t writer;
-	uint8_t state; /* enum rig_state */
-	uint8_t sector;
+	uint8_t state;   /* enum rig_state */
+	uint8_t sector;  /* of the record */
+	uint8_t is_used; /* what is left when this one is not there is another record */
 };
 
 /* rig_lie_config - a parameter: 1 it was ours, 0 it was not, -1 after an error message. */

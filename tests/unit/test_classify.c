@@ -548,7 +548,7 @@ static void no_verdict_where_nothing_was_shown(void **state)
 
 static void a_device_that_went_away_is_a_cut(void **state)
 {
-	static const int lost[] = { EIO, EROFS, ENXIO, ENODEV };
+	static const int lost[] = { EIO, EROFS, ENXIO, ENODEV, EINVAL, EREMOTEIO };
 
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(lost); i++) {
