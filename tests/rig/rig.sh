@@ -54,8 +54,9 @@ is_stopped() {
 	! is_running "$@"
 }
 
+# No more, or somebody else's by now.
 is_detached() {
-	[ ! -e "/sys/block/${1#/dev/}/loop/backing_file" ]
+	[ "$(cat "/sys/block/${1#/dev/}/loop/backing_file" 2>/dev/null)" != "$dir/disk/image" ]
 }
 
 is_filled() {
@@ -237,7 +238,7 @@ power_off() {
 	if [ -s "$dir/loop" ]; then
 		loop=$(cat "$dir/loop")
 		# Only while it is still ours: the number may have been given to somebody else.
-		if [ "$(cat "/sys/block/${loop#/dev/}/loop/backing_file" 2>/dev/null)" = "$dir/disk/image" ]; then
+		if ! is_detached "$loop"; then
 			losetup -d "$loop"
 			wait_until 10 is_detached "$loop" || echo "rig: $loop is still in use" >&2
 		fi

@@ -2,14 +2,15 @@
 /*
  * rig_expect.c - what a verdict has to say after a disk that lies was cut.
  *
- *   rig_expect MAP SLOTS UNSURE SEGMENT...
+ *   rig_expect MAP SLOTS BATCH UNSURE SEGMENT...
  *
  * MAP is what the disk did (rig_lie.h), SEGMENT the run's files as they are now on the file system
  * ("wp.0001.00000003", whose records are known from writer, number and SLOTS, in cycle 1). Prints
  * lines "KIND MINIMUM MAXIMUM", numbers of records, and "outside 0 N", sectors lied about outside of
- * these files. A record counts when a later one of its writer was seen, for that was issued after
- * this one had been acknowledged; of the last one nobody knows, hence two numbers. Where segments are
- * given up, nobody knows it of the UNSURE first ones of each writer, either.
+ * these files. BATCH records are made durable by one sync; one of them counts when a later batch of
+ * its writer was seen, for that was issued after this one had been acknowledged. Of the last batch
+ * nobody knows, hence two numbers; where segments are given up, of the UNSURE first ones of each
+ * writer neither.
  */
 #include "rig_lie.h"
 
@@ -56,6 +57,7 @@ static struct {
 	const struct rig_place *map;
 	size_t places;
 	uint64_t slots;
+	uint64_t batch;
 	uint64_t unsure;
 	unsigned char *is_ours; /* by place: within the files */
 	struct found *found;
@@ -255,11 +257,16 @@ static bool is_all_used(const struct found *record, size_t count)
 	return true;
 }
 
+static uint64_t first_of_batch(uint64_t seq)
+{
+	return seq > 0 ? seq - (seq - 1) % all.batch : 0;
+}
+
 static void add(enum kind kind, const struct found *record)
 {
 	uint64_t sure = (all.lowest[record->writer] - 1 + all.unsure) * all.slots;
 
-	if (record->seq > sure && record->seq < all.last[record->writer])
+	if (record->seq > sure && record->seq < first_of_batch(all.last[record->writer]))
 		all.minimum[kind]++;
 	all.maximum[kind]++;
 }
@@ -275,7 +282,7 @@ static void count_records(void)
 			add(fate, record);
 		if (fate == LOST && is_all_used(record, sectors_of(at)))
 			add(STALE, record);
-		if (fate == LOST && record->seq < all.survivor[record->writer])
+		if (fate == LOST && record->seq < first_of_batch(all.survivor[record->writer]))
 			add(HOLES, record);
 	}
 	/* Records of other writers may prove more holes. */
@@ -294,14 +301,15 @@ static long count_outside(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 5) {
-		fputs("usage: rig_expect MAP SLOTS UNSURE SEGMENT...\n", stderr);
+	if (argc < 6) {
+		fputs("usage: rig_expect MAP SLOTS BATCH UNSURE SEGMENT...\n", stderr);
 		return 2;
 	}
 	open_map(argv[1]);
 	all.slots = strtoull(argv[2], NULL, 10);
-	all.unsure = strtoull(argv[3], NULL, 10);
-	for (int i = 4; i < argc; i++)
+	all.batch = strtoull(argv[3], NULL, 10);
+	all.unsure = strtoull(argv[4], NULL, 10);
+	for (int i = 5; i < argc; i++)
 		take_segment(argv[i]);
 	qsort(all.found, all.found_count, sizeof(*all.found), compare_found);
 	qsort(all.hits, all.hit_count, sizeof(*all.hits), compare_events);
