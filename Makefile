@@ -51,7 +51,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 UNIT_HELP_SRC := $(filter-out tests/unit/test_%.c,$(wildcard tests/unit/*.c))
 UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
 
-.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig fuzz bench docs \
+.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig check-vm fuzz bench docs \
 	install uninstall format clean dist FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -181,6 +181,10 @@ check-rig: $(B)/walprobe
 	@WALPROBE_RIG_RESULTS=$(abspath $(B)/rig/results) WALPROBE_TEST_LIMIT=7200 \
 		tests/rig/run $(B)/walprobe; status=$$?; \
 		[ ! -s $(B)/rig/results ] || tests/rig/power-cut only-table=$(B)/rig/results; exit $$status
+
+# Needs packages that nothing else does ("contrib/install-deps vm"), and says so where they are missing.
+check-vm: $(B)/walprobe
+	@WALPROBE=$(B)/walprobe tests/rig/vm-cut; status=$$?; [ $$status -eq 77 ] || exit $$status
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
