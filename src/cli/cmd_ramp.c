@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/commands.h"
 #include "cli/ramp_init.h"
+#include "cli/ramp_targets.h"
 #include "walprobe/mem.h"
 #include "walprobe/units.h"
-
-#define LONG_RUN_NS (10 * WP_NS_PER_S)
 
 /* a server that runs already, as a target of the rounds */
 struct running {
@@ -84,18 +83,6 @@ static void print_progress(void *ctx, const struct wp_loop_progress *progress)
 	fputc('\n', stderr);
 }
 
-static void tell_duration(struct wp_run *run, const struct wp_ramp_options *options, size_t servers)
-{
-	int64_t each_ns = run->time_ns + options->loop.warmup_ns + 300 * WP_NS_PER_MS;
-	int64_t expected_ns =
-		each_ns * run->rounds * (int64_t)options->client_count * (int64_t)servers;
-	char text[32];
-
-	if (!options->loop.transactions && expected_ns > LONG_RUN_NS)
-		wp_run_tell(run, "note", "this will take about %s",
-			wp_format_duration(expected_ns, text, sizeof(text)));
-}
-
 static int run_running(struct wp_run *run, const struct ramp_params *params,
 	const struct wp_ramp_options *options, struct wp_err *err)
 {
@@ -107,26 +94,11 @@ static int run_running(struct wp_run *run, const struct ramp_params *params,
 	rc = wp_ramp_plan(run, &running.server, options, &measures, err);
 	if (!rc) {
 		find_stack(run, &running);
-		tell_duration(run, options, 1);
-		rc = wp_rounds_run(run, &measures, err);
-		wp_ramp_fill(run, &measures);
-		wp_rounds_fill(run, &measures);
+		rc = wp_ramp_measure(run, options, 1, &measures, err);
 	}
 	wp_measures_release(&measures);
 	release_running(&running);
 	return rc;
-}
-
-/* Options that only -i has are a mistake without it. */
-static int refuse_init_options(const struct ramp_params *params, struct wp_err *err)
-{
-	if (params->init_steps || params->is_replacing || params->has_foreign_keys ||
-		params->partitions || params->is_server_side || params->is_unlogged ||
-		params->fillfactor != 100)
-		return wp_fail(err, WP_E_USAGE, 0,
-			"some of the specified options can only be used in initialization (-i) "
-			"mode");
-	return 0;
 }
 
 static int execute(struct wp_run *run, const void *raw_params, const char *const *operands,
@@ -134,23 +106,18 @@ static int execute(struct wp_run *run, const void *raw_params, const char *const
 {
 	const struct ramp_params *params = raw_params;
 	struct wp_ramp_options options = { .workload = NULL };
-	int rc;
+	int rc = wp_ramp_check_place(params, operand_count, err);
 
-	if (operand_count) {
-		(void)wp_fail(err, WP_E_USAGE, 0, "ramp takes no target \"%s\"", operands[0]);
-		wp_err_hint(
-			err, "It runs on a server that runs already: name its database with -d.");
-		return -WP_E_USAGE;
-	}
-	if (params->is_initialize)
+	if (!rc && params->is_initialize)
 		return wp_ramp_init(run, params, err);
-	rc = refuse_init_options(params, err);
 	if (!rc)
 		rc = wp_ramp_options_settle(run, params, &options, err);
 	if (!rc) {
 		options.progress = params->progress_ns ? print_progress : NULL;
 		options.progress_ctx = &options;
-		rc = run_running(run, params, &options, err);
+		rc = operand_count
+			     ? wp_ramp_targets(run, params, operands, operand_count, &options, err)
+			     : run_running(run, params, &options, err);
 	}
 	wp_ramp_options_release(&options);
 	return rc;
@@ -160,9 +127,14 @@ static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
 
 const struct wp_command wp_cmd_ramp = {
 	.name = "ramp",
-	.operands = "",
+	.operands = "[TARGET...]",
 	.summary = "ramp up clients that run transactions on a server, as pgbench does",
-	.epilogue = "Examples:\n"
+	.epilogue = "Each TARGET gets a throwaway PostgreSQL server with pg_wal on it, which goes "
+		    "away at\n"
+		    "the end. Without one the ramp runs on a server that runs already.\n"
+		    "\n"
+		    "Examples:\n"
+		    "  walprobe ramp -c 1-8 -t 32 image:ext2 image:ext4 /mnt/candidate\n"
 		    "  walprobe ramp -i -s 100 -d mydb\n"
 		    "  walprobe ramp -c 1-8 -T 30 -d mydb\n"
 		    "  walprobe ramp -c 1,8,64 -S -M simple -h /run/postgresql -d mydb\n",

@@ -45,14 +45,11 @@ static void set_failed(struct wp_run *run, struct wp_target *target, const struc
 	wp_run_problem(run, failure);
 }
 
-static int open_one(struct wp_run *run, const struct wp_target_spec *spec, int64_t needed_bytes,
-	struct wp_target *target, struct wp_err *err)
+static int open_one(struct wp_run *run, const struct wp_target_spec *spec,
+	const struct wp_target_options *options, struct wp_target *target, struct wp_err *err)
 {
-	struct wp_target_options options = {
-		.needed_bytes = needed_bytes, .is_forced = run->is_forced, .is_kept = run->is_kept
-	};
 	struct wp_err failure = { 0 };
-	int rc = wp_target_open(run->os, run->registry, spec, &options, target, &failure);
+	int rc = wp_target_open(run->os, run->registry, spec, options, target, &failure);
 
 	/* Even a target that failed has a label, for its rows. */
 	target->spec = spec;
@@ -73,6 +70,17 @@ static int open_one(struct wp_run *run, const struct wp_target_spec *spec, int64
 int wp_measure_targets_open(struct wp_run *run, const char *const *words, size_t count,
 	int64_t needed_bytes, struct wp_measure_targets *out, struct wp_err *err)
 {
+	return wp_measure_targets_open_on(run, words, count, needed_bytes, NULL, out, err);
+}
+
+int wp_measure_targets_open_on(struct wp_run *run, const char *const *words, size_t count,
+	int64_t needed_bytes, const char *mounts_on, struct wp_measure_targets *out,
+	struct wp_err *err)
+{
+	const struct wp_target_options options = { .needed_bytes = needed_bytes,
+		.is_forced = run->is_forced,
+		.is_kept = run->is_kept,
+		.mounts_on = mounts_on };
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -84,7 +92,7 @@ int wp_measure_targets_open(struct wp_run *run, const char *const *words, size_t
 	out->count = out->specs.count;
 	out->items = wp_xcalloc(out->count, sizeof(*out->items));
 	for (size_t i = 0; !rc && i < out->count; i++) {
-		rc = open_one(run, &out->specs.items[i], needed_bytes, &out->items[i], err);
+		rc = open_one(run, &out->specs.items[i], &options, &out->items[i], err);
 		out->open_count += out->items[i].is_open;
 	}
 	return rc;

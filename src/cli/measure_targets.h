@@ -30,6 +30,14 @@ struct wp_measure_targets {
 int wp_measure_targets_open(struct wp_run *run, const char *const *words, size_t count,
 	int64_t needed_bytes, struct wp_measure_targets *out, struct wp_err *err);
 
+/*
+ * wp_measure_targets_open_on - the same; images are mounted below mounts_on, where another user
+ * gets through to them. NULL: beside the image.
+ */
+int wp_measure_targets_open_on(struct wp_run *run, const char *const *words, size_t count,
+	int64_t needed_bytes, const char *mounts_on, struct wp_measure_targets *out,
+	struct wp_err *err);
+
 /* wp_measure_targets_fail - one target failed later on: told, counted, and no longer open. */
 void wp_measure_targets_fail(struct wp_run *run, struct wp_measure_targets *targets, size_t index,
 	const struct wp_err *failure);

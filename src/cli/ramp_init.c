@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/ramp_init.h"
 #include "walprobe/mem.h"
-#include "walprobe/pgbench_init.h"
 #include "walprobe/units.h"
 
 static const struct wp_column init_columns[] = {
@@ -19,7 +18,7 @@ static void show_rows(void *ctx, int64_t done, int64_t total)
 		run->progress(run->ctx, label, done, total);
 }
 
-static char *steps_of(const struct ramp_params *params)
+char *wp_ramp_init_steps(const struct ramp_params *params)
 {
 	if (params->init_steps)
 		return wp_xstrdup(params->init_steps);
@@ -84,12 +83,12 @@ static int refuse_run_options(const struct ramp_params *params, struct wp_err *e
 	return 0;
 }
 
-int wp_ramp_init(struct wp_run *run, const struct ramp_params *params, struct wp_err *err)
+struct wp_init_options wp_ramp_init_options(
+	struct wp_run *run, const struct ramp_params *params, const char *steps, int64_t scale)
 {
-	struct wp_conn conn = wp_ramp_conn(params);
-	char *steps = steps_of(params);
-	struct wp_init_options options = {
+	return (struct wp_init_options){
 		.steps = steps,
+		.scale = scale,
 		.fillfactor = params->fillfactor,
 		.partitions = params->partitions,
 		.is_hash = strcmp(params->partition_method, "hash") == 0,
@@ -98,6 +97,13 @@ int wp_ramp_init(struct wp_run *run, const struct ramp_params *params, struct wp
 		.progress = show_rows,
 		.ctx = run,
 	};
+}
+
+int wp_ramp_init(struct wp_run *run, const struct ramp_params *params, struct wp_err *err)
+{
+	struct wp_conn conn = wp_ramp_conn(params);
+	char *steps = wp_ramp_init_steps(params);
+	struct wp_init_options options = wp_ramp_init_options(run, params, steps, 1);
 	struct wp_session *session = NULL;
 	struct wp_init_times times;
 	int rc = refuse_run_options(params, err);

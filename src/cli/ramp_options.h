@@ -62,6 +62,12 @@ struct ramp_params {
 	const char *partition_method;
 	bool is_server_side;
 	bool is_unlogged;
+	/* throwaway servers on targets */
+	const char *base;
+	bool is_whole;
+	const char *run_as;
+	const char *bindir;
+	struct wp_texts settings;
 };
 
 extern const struct wp_opt *const wp_ramp_tables[];

@@ -36,7 +36,8 @@ static const struct wp_opt load_opts[] = {
 	FLAG("skip-some-updates", 'N', is_simple_update, "as -b simple-update"),
 	TEXTS("define", 'D', "NAME=VALUE", defines, "variable for the scripts"),
 	TEXT("scale", 's', "NUM", scale,
-		"scale of the tables to make; for scripts of files also the value of :scale"),
+		"scale of the tables to make (default 1 with -i; on targets the largest step, at "
+		"most 100); for scripts of files also the value of :scale"),
 	{ "protocol", 'M', WP_OPT_CHOICE, "PROTOCOL", F(protocol), "prepared", 0, 0, protocols,
 		"query protocol; prepared, as parsing is not what is measured" },
 	FLAG("pipeline", 0, is_pipelined,
@@ -112,10 +113,25 @@ static const struct wp_opt init_opts[] = {
 		partition_methods, "how it is partitioned" },
 	FLAG("server-side", 0, is_server_side, "let the server generate the rows (as -I tGvp)"),
 	FLAG("unlogged-tables", 0, is_unlogged, "tables that are not logged: of no use for pg_wal"),
-	FLAG("keep", 0, common.is_kept, "leave what was made, and say where it is"),
+	{ .name = NULL },
+};
+
+static const struct wp_opt cluster_opts[] = {
+	TEXT("base", 0, "DIR", base,
+		"directory for the data and sockets of throwaway servers (default $TMPDIR, /tmp "
+		"or /var/tmp)"),
+	FLAG("whole", 0, is_whole, "everything on the target, not pg_wal alone"),
+	TEXT("run-as", 0, "USER", run_as,
+		"user to run throwaway servers as, for root (default postgres)"),
+	TEXT("bindir", 0, "DIR", bindir,
+		"directory of initdb and postgres (default: PATH, pg_config, the distribution's, "
+		"newest first)"),
+	TEXTS("set", 0, "NAME=VALUE", settings, "setting of throwaway servers"),
+	FLAG("keep", 0, common.is_kept,
+		"leave throwaway servers running, and say how to reach and remove them"),
 	FLAG("force", 0, common.is_forced, "measure beside a live pg_wal"),
 	{ .name = NULL },
 };
 
 const struct wp_opt *const wp_ramp_tables[] = { server_opts, load_opts, step_opts, report_opts,
-	init_opts, wp_output_opts, NULL };
+	init_opts, cluster_opts, wp_output_opts, NULL };
