@@ -61,17 +61,24 @@ static int maintain(struct wp_ramp_self *self, struct wp_err *err)
 
 /* ---- at the ends of the clock ---------------------------------------------------------------- */
 
+static void read_flushes(const struct wp_ramp_self *self, struct wp_flush_counts *out)
+{
+	wp_flush_read(self->run->os, NULL, &self->server->target->stack, out);
+}
+
 static void clock_starts(void *ctx)
 {
 	struct wp_ramp_self *self = ctx;
 
 	self->watch_rc = wp_counter_watch_read(self->watch, &self->connected, &self->watch_err);
+	read_flushes(self, &self->flushes_before);
 }
 
 static void clock_stopped(void *ctx)
 {
 	struct wp_ramp_self *self = ctx;
 
+	read_flushes(self, &self->flushes_after);
 	if (!self->watch_rc)
 		self->watch_rc =
 			wp_counter_watch_read(self->watch, &self->stopped, &self->watch_err);
@@ -131,6 +138,19 @@ static void add_result(struct wp_ramp_self *self, const struct wp_loop_result *r
 	self->lost_clients += result->lost_clients;
 	add_commands(self, result);
 	add_scripts(self, result);
+}
+
+/* Without the CHECKPOINT before a step and what connecting writes. */
+static void add_flushes(struct wp_ramp_self *self)
+{
+	const struct wp_flush_counts *before = &self->flushes_before;
+	const struct wp_flush_counts *after = &self->flushes_after;
+
+	if (before->is_known && after->is_known)
+		self->flushes += after->flushes - before->flushes;
+	else if (!self->flushes_unknown)
+		self->flushes_unknown = after->unknown_reason ? after->unknown_reason
+							      : "flushes cannot be counted here";
 }
 
 /* Everything between the clock's start and the end of the backends; commits from before them. */
@@ -201,6 +221,7 @@ static int measure_round(
 		rc = wp_counter_watch_read(self->watch, &after, err);
 	if (!rc) {
 		add_counters(self, &result, &before, &after);
+		add_flushes(self);
 		block->operations = result.counts.transactions;
 		block->elapsed_ns = result.elapsed_ns;
 		block->syncs = (int64_t)(after.values[WP_COUNTER_WAL_SYNCS] -

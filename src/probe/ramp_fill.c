@@ -37,8 +37,10 @@ static const struct wp_column ramp_columns[] = {
 	{ "wal_fpi_per_transaction", "page images", "", WP_KIND_REAL,
 		"Whole pages in the log for each transaction." },
 	{ "checkpoints", "checkpoints", "", WP_KIND_INT, "Checkpoints within the rounds." },
+	{ "flushes", "flushes", "", WP_KIND_INT,
+		"FLUSH requests at the device while the clock ran, everybody's." },
 	{ "flushes_per_sync", "flush /sync", "", WP_KIND_REAL,
-		"FLUSH requests at the device for each sync of the log." },
+		"These for each sync of the log (write, where the method syncs by writing)." },
 	{ "transactions", "transactions", "", WP_KIND_INT,
 		"Transactions done in all rounds, those of dropped rounds included." },
 	{ "failed", "failed", "", WP_KIND_INT,
@@ -166,6 +168,25 @@ static void fill_wal(struct wp_row *row, const struct wp_ramp_self *self)
 		wp_row_absent(row, "checkpoints", "the server does not tell");
 }
 
+static void fill_flushes(struct wp_row *row, const struct wp_ramp_self *self)
+{
+	const struct wp_ramp_server *server = self->server;
+	const char *absent = wp_counter_absent(server->facts.version_number, WP_COUNTER_WAL_SYNCS);
+	enum wp_counter syncs =
+		is_open_method(server) ? WP_COUNTER_WAL_WRITES : WP_COUNTER_WAL_SYNCS;
+
+	if (self->flushes_unknown || !self->rounds) {
+		const char *reason = self->rounds ? self->flushes_unknown : "no round was measured";
+
+		wp_row_absent(row, "flushes", reason);
+		wp_row_absent(row, "flushes_per_sync", reason);
+		return;
+	}
+	wp_row_int(row, "flushes", self->flushes);
+	set_ratio(row, "flushes_per_sync", (double)self->flushes, self->sums[syncs], absent,
+		"the log was not synced");
+}
+
 static void fill_cpu(struct wp_row *row, const struct wp_ramp_self *self)
 {
 	int64_t transactions = self->counts.transactions;
@@ -284,6 +305,7 @@ static void fill_row(struct wp_table *table, const struct wp_measure *measure)
 		self->counts.latency_square_sum);
 	fill_including(row, measure, self);
 	fill_wal(row, self);
+	fill_flushes(row, self);
 	fill_cpu(row, self);
 }
 

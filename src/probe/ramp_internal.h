@@ -32,9 +32,11 @@ struct wp_ramp_self {
 	int64_t lost_clients;
 	/* the server's, summed; NaN once a round had none */
 	double sums[WP_COUNTER_COUNT];
-	double wal_bytes;        /* between the ends of the clock, by LSN */
-	int64_t server_cpu_ns;   /* -1: cannot be seen */
-	int64_t surplus_commits; /* of the server beyond what is known of */
+	double wal_bytes;            /* between the ends of the clock, by LSN */
+	int64_t flushes;             /* at the counting device, while the clocks ran */
+	const char *flushes_unknown; /* why not; NULL: they were counted in all rounds */
+	int64_t server_cpu_ns;       /* -1: cannot be seen */
+	int64_t surplus_commits;     /* of the server beyond what is known of */
 	struct wp_loop_command *commands;
 	size_t command_count;
 	struct wp_loop_script *scripts;
@@ -43,6 +45,8 @@ struct wp_ramp_self {
 	struct wp_counter_watch *watch;
 	struct wp_counters connected; /* when the clock started */
 	struct wp_counters stopped;   /* when it stopped */
+	struct wp_flush_counts flushes_before;
+	struct wp_flush_counts flushes_after;
 	struct wp_err watch_err;
 	int watch_rc;
 };

@@ -103,6 +103,23 @@ static void print_figure(const struct wp_table *table, const char *key,
 	wp_grid_release(&grid);
 }
 
+/* Whose figures do not speak of the log, and why. */
+static void print_unranked(
+	const struct wp_table *table, const struct places *targets, size_t limit, FILE *stream)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct wp_row *row = table->rows[targets->rows[i]];
+		const char *ranked = wp_row_get_text(row, "ranked");
+		char *line;
+
+		if (!*ranked || strcmp(ranked, "yes") == 0)
+			continue;
+		line = wp_xasprintf("%s: %s", wp_row_get_text(row, "target"), ranked);
+		wp_wrap_print(stream, limit, INDENT, "left out of the ranking: ", line);
+		free(line);
+	}
+}
+
 static void print_2001(const struct wp_table *table, FILE *stream)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
@@ -125,6 +142,8 @@ void wp_ramp_print_across(
 
 	if (replay && strcmp(replay, "on") == 0)
 		print_2001(table, stream);
+	if (targets.count > 1)
+		print_unranked(table, &targets, limit, stream);
 	for (size_t i = 0; targets.count > 1 && i < WP_COUNT(figures); i++)
 		print_figure(table, figures[i], &targets, &steps, limit, stream);
 	free(targets.rows);

@@ -21,7 +21,7 @@
 #define YELLOW "\033[33m"
 
 /* Tables that hold the answer come first, and raw rounds only when asked for. */
-static const char *const answers[] = { "recommendation", "summary", "comparison" };
+static const char *const answers[] = { "recommendation", "ramp", "summary", "comparison" };
 static const char raw[] = "rounds";
 
 struct text {
@@ -171,22 +171,66 @@ static char *check_sentence(const struct wp_check *check)
 		has_both ? ")" : "");
 }
 
+static bool is_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Two targets of which the same is said. */
+static bool says_the_same(const struct wp_check *a, const struct wp_check *b)
+{
+	return a->status == b->status && strcmp(a->id, b->id) == 0 && is_equal(a->text, b->text) &&
+	       (a->status != WP_CHECK_FAIL ||
+		       (is_equal(a->expected, b->expected) && is_equal(a->observed, b->observed)));
+}
+
+static bool is_said_before(const struct wp_result *result, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (says_the_same(&result->checks[i], &result->checks[index]))
+			return true;
+	return false;
+}
+
+/* A sentence is said once, with all targets that it is about; the caller frees. */
+static char *targets_of(const struct wp_result *result, size_t index)
+{
+	char *targets = wp_xstrdup("");
+	size_t count = 0;
+
+	for (size_t i = index; i < result->check_count; i++) {
+		const struct wp_check *check = &result->checks[i];
+
+		if (!check->target || !says_the_same(check, &result->checks[index]))
+			continue;
+		wp_join(&targets, ", ", check->target);
+		count++;
+	}
+	if (count < 3 || count != result->target_count)
+		return targets;
+	free(targets);
+	return wp_xstrdup("all");
+}
+
 static void add_checks(
 	const struct wp_result *result, enum wp_check_status status, struct wp_grid *grid)
 {
 	for (size_t i = 0; i < result->check_count; i++) {
 		const struct wp_check *check = &result->checks[i];
 		char *sentence;
+		char *targets;
 		size_t row;
 
-		if (check->status != status)
+		if (check->status != status || is_said_before(result, i))
 			continue;
 		row = wp_grid_add_row(grid);
 		sentence = check_sentence(check);
+		targets = targets_of(result, i);
 		wp_grid_set(grid, row, 0, status_words[status]);
 		wp_grid_set(grid, row, 1, check->id);
-		wp_grid_set(grid, row, 2, check->target ? check->target : "");
+		wp_grid_set(grid, row, 2, targets);
 		wp_grid_set(grid, row, 3, sentence);
+		free(targets);
 		free(sentence);
 	}
 }
@@ -344,10 +388,17 @@ static void put_table(const struct text *t, const struct wp_table *table)
 		wp_wrap_print(t->stream, LIMIT, INDENT, "", "nothing to show");
 }
 
+/* A ramp's own table has the same figures, clients down and targets across. */
+static bool is_said_by_ramp(const struct text *t, const char *name)
+{
+	return strcmp(name, "summary") == 0 && wp_result_find_table(t->result, "ramp");
+}
+
 static void put_answers(const struct text *t)
 {
 	for (size_t i = 0; i < WP_COUNT(answers); i++)
-		put_table(t, wp_result_find_table(t->result, answers[i]));
+		if (!is_said_by_ramp(t, answers[i]))
+			put_table(t, wp_result_find_table(t->result, answers[i]));
 }
 
 static void put_figures(const struct text *t)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "views.h"
 #include "cells.h"
+#include "cluster_text.h"
 #include "grid.h"
 #include "prose.h"
 #include "ramp_text.h"
@@ -15,7 +16,7 @@ enum column_flag {
 	FOLDED = 2,  /* told once above the table when all rows say the same */
 	BREAK = 4,   /* a second block starts here when one is not enough */
 	YES_NO = 8,  /* 1 and 0 are words */
-	HIDDEN = 16, /* a text that says what other columns say */
+	HIDDEN = 16, /* a text that says what other columns say, or what is said above */
 };
 
 struct view_column {
@@ -136,10 +137,12 @@ static const struct view_column ramp_columns[] = {
 	{ "wal_sync_mean_ns", NULL, "wal sync", 0 },
 	{ "wal_bytes_per_transaction", NULL, "wal /tx", 0 },
 	{ "wal_fpi_per_transaction", NULL, "images /tx", 0 },
+	{ "flushes_per_sync", NULL, "flush /sync", 0 },
 	{ "client_cpu_ns_per_transaction", NULL, "client CPU", 0 },
 	{ "server_cpu_ns_per_transaction", NULL, "server CPU", 0 },
 	{ "connect_ns", NULL, "connect", 0 },
-	{ "ranked", NULL, NULL, FOLDED },
+	{ "ranked", NULL, NULL, FOLDED | HIDDEN },
+	{ "steady", NULL, NULL, HIDDEN },
 };
 
 static const struct view_column statement_columns[] = {
@@ -233,14 +236,15 @@ static void plan_view(struct plan *plan, const struct view *view, const struct w
 		int column = wp_table_column(table, wanted->key);
 		int high = wanted->high ? wp_table_column(table, wanted->high) : -1;
 
-		if (column < 0 || (wanted->high && high < 0) || (wanted->flags & HIDDEN))
+		if (column < 0 || (wanted->high && high < 0) || wanted->flags == HIDDEN)
 			continue;
 		if ((wanted->flags & FOLDED) && is_constant(table, (size_t)column)) {
 			wp_join(&folded, ", ", wanted->heading ? wanted->heading : wanted->key);
 			wp_join(&folded, ": ", table->rows[0]->cells[column].text);
 			continue;
 		}
-		plan_add(plan, (size_t)column, high, wanted->heading, wanted->flags);
+		if (!(wanted->flags & HIDDEN))
+			plan_add(plan, (size_t)column, high, wanted->heading, wanted->flags);
 	}
 	plan_unknown_texts(plan, view, table);
 	if (*folded)
@@ -524,6 +528,10 @@ void wp_view_print(
 	}
 	if (strcmp(table->name, "comparison") == 0) {
 		wp_comparison_print(result, table, limit, stream);
+		return;
+	}
+	if (strcmp(table->name, "cluster") == 0) {
+		wp_cluster_print(table, limit, stream);
 		return;
 	}
 	if (strcmp(table->name, "ramp") == 0)
