@@ -117,6 +117,15 @@ int wp_cluster_start(struct wp_cluster *cluster, struct wp_err *err);
  * log once it does not. */
 int wp_cluster_check(struct wp_cluster *cluster, struct wp_err *err);
 
+/*
+ * wp_cluster_explain - what stands behind a failure rc of a session or client: where the server does
+ * not answer any more and ends (5 s are waited for it), err is replaced by how it ended; a file
+ * system without space under pg_wal is told with the bytes needed and free.
+ *
+ * Returns: rc, or the code that err has now: -WP_E_SERVER, -WP_E_NOSPACE.
+ */
+int wp_cluster_explain(struct wp_cluster *cluster, int rc, struct wp_err *err);
+
 /* wp_cluster_stop - stop the server (wp_server_stop()); it can be started again. 0 also when it
  * does not run. */
 int wp_cluster_stop(struct wp_cluster *cluster, struct wp_err *err);

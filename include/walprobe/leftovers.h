@@ -17,6 +17,9 @@
  */
 void wp_leftovers_tell(struct wp_run *run, const struct wp_target_specs *specs);
 
+/* wp_leftovers_tell_in - the same for one directory, as the base of throwaway servers. */
+void wp_leftovers_tell_in(struct wp_run *run, const char *place);
+
 /* wp_target_place - the directory in which a target's own would lie; borrowed from spec. */
 const char *wp_target_place(const struct wp_target_spec *spec);
 

@@ -60,6 +60,8 @@ struct wp_measure {
 	struct wp_target *target; /* borrowed */
 	bool is_lower_better;
 	bool is_twin; /* the hidden A/A copy of another measure: no row of its own */
+	/* What it did in earlier rounds still counts when another measure of its target fails. */
+	bool keeps_rounds;
 
 	/*
 	 * Run for at least least_ns, recording latencies into hist. Nothing but the measured work
@@ -74,6 +76,7 @@ struct wp_measure {
 
 	/* filled by wp_rounds_run() */
 	char *absent;        /* reason why there is no figure; NULL: there is one */
+	bool is_over;        /* not run any more, its target failed; what it has counts */
 	struct wp_hist hist; /* pooled over the rounds that count */
 	double *values;      /* one per round; NaN: not measured, or the round was dropped */
 	double *raw_values;  /* the same with dropped rounds, as in table "rounds" */
@@ -123,8 +126,9 @@ int64_t wp_rounds_expected_ns(const struct wp_run *run, const struct wp_measures
 /*
  * wp_rounds_run - warm up once, then run all measures run->rounds times.
  *
- * A measure that fails is absent from then on, together with the others of its target; the failure
- * is told as a problem of the run and the other targets go on. A measure that answers
+ * A measure that fails is absent from then on, together with the others of its target (but for those
+ * that keep the rounds that they have); the failure is told as a problem of the run and the other
+ * targets go on. A measure that answers
  * -WP_E_UNSUPPORTED is absent alone, with the message as reason, and nothing is told. Measures
  * that are absent beforehand are not run. A block cut by a signal is not counted.
  * Returns: 0, or -WP_E_STOPPED when a signal came: what was measured stays, and

@@ -11,6 +11,7 @@
 #define WALPROBE_RAMP_H
 
 #include "walprobe/client_loop.h"
+#include "walprobe/cluster.h"
 #include "walprobe/measure.h"
 #include "walprobe/server_counters.h"
 
@@ -40,6 +41,7 @@ struct wp_ramp_options {
 struct wp_ramp_server {
 	struct wp_target *target; /* label; dir and stack where its pg_wal can be seen */
 	struct wp_conn conn;
+	struct wp_cluster *cluster; /* a throwaway server; NULL: one that runs already */
 	const char *wal_note; /* why its figures are not ranked, beyond its settings; or NULL */
 	/* filled by wp_ramp_plan() */
 	struct wp_server_facts facts;

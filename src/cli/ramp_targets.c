@@ -7,6 +7,7 @@
 
 #include "cli/measure_targets.h"
 #include "cli/ramp_init.h"
+#include "walprobe/leftovers.h"
 #include "walprobe/mem.h"
 #include "walprobe/target_cluster.h"
 #include "walprobe/units.h"
@@ -203,6 +204,7 @@ static int fill_server(struct ramp_targets *r, size_t index, struct wp_err *err)
 	int rc;
 
 	server->target = target;
+	server->cluster = cluster;
 	server->conn.dbname = cluster->conninfo;
 	if (!wp_target_cluster_record(r->run, target, cluster))
 		server->wal_note = "fsync does not reach the file";
@@ -224,6 +226,7 @@ static int bring_up(struct ramp_targets *r, size_t index, struct wp_err *err)
 	if (!rc)
 		rc = fill_server(r, index, err);
 	if (rc && rc != -WP_E_STOPPED) {
+		rc = wp_cluster_explain(r->clusters[index], rc, err);
 		wp_err_prefix(err, "target \"%s\": ", target->label);
 		(void)wp_cluster_stop(r->clusters[index], NULL); /* the failure is told */
 	}
@@ -261,9 +264,10 @@ static int run_all(
 {
 	int rc = wp_cluster_plan_prepare(r->run, &r->plan, err);
 
-	if (!rc)
-		rc = wp_measure_targets_open_on(
-			r->run, words, count, 0, r->plan.place, &r->targets, err);
+	if (rc)
+		return rc;
+	wp_leftovers_tell_in(r->run, r->plan.place);
+	rc = wp_measure_targets_open_on(r->run, words, count, 0, r->plan.place, &r->targets, err);
 	if (rc)
 		return rc;
 	settle_scale(r);

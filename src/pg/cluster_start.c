@@ -4,12 +4,16 @@
 #include "walprobe/mem.h"
 #include "walprobe/server_process.h"
 #include "walprobe/stop.h"
+#include "walprobe/units.h"
 
 #include <libpq-fe.h>
 #include "sql_cluster_settings.h"
 
 #define START_LIMIT_NS (60 * WP_NS_PER_S)
 #define POLL_NS (10 * WP_NS_PER_MS)
+#define END_LIMIT_NS (5 * WP_NS_PER_S)
+#define DYING_NS (200 * WP_NS_PER_MS)
+#define SEGMENT_BYTES (INT64_C(16) << 20)
 #define LOG_MOST (4 << 20)
 
 void wp_cluster_log_end(const char *text, char *out, size_t size)
@@ -118,6 +122,76 @@ static int wait_until_ready(struct wp_cluster *cluster, struct wp_err *err)
 	}
 	return 0;
 }
+
+/* ---- when it ends by itself ------------------------------------------------------------------ */
+
+static bool has_run_out_of_space(const struct wp_cluster *cluster)
+{
+	int sys_errno;
+	char *text = wp_os_read_text(
+		wp_registry_os(cluster->registry), cluster->log, LOG_MOST, &sys_errno);
+	bool is_so = text && strstr(text, wp_errno_text(ENOSPC));
+
+	free(text);
+	return is_so;
+}
+
+/* A server that cannot write its log panics: what it lacked is a place for the next segment. */
+static int tell_full(const struct wp_cluster *cluster, struct wp_err *err)
+{
+	struct statvfs info = { .f_frsize = 0 };
+	char text[32];
+	int64_t free_bytes;
+	int rc = wp_os_statvfs(wp_registry_os(cluster->registry), cluster->wal_directory, &info);
+
+	if (rc)
+		return 0;
+	free_bytes = (int64_t)(info.f_bavail * info.f_frsize);
+	if (free_bytes >= SEGMENT_BYTES)
+		return 0;
+	rc = wp_fail(err, WP_E_NOSPACE, ENOSPC, "the server has ended: pg_wal in \"%s\" is full",
+		cluster->wal_directory);
+	wp_err_detail(err,
+		"%" PRId64 " bytes (16 MB) are needed for the next segment, %" PRId64
+		" bytes (%s) are free.",
+		SEGMENT_BYTES, free_bytes, wp_format_size(free_bytes, text, sizeof(text)));
+	wp_err_hint(err, "Free some space, make an image larger with size=, or set a smaller "
+			 "max_wal_size with --set.");
+	return rc;
+}
+
+/* One whose backend has just panicked may accept for a moment. */
+static bool goes_on(const struct wp_cluster *cluster)
+{
+	if (!accepts(cluster))
+		return false;
+	(void)wp_os_sleep_ns(wp_registry_os(cluster->registry), DYING_NS);
+	return accepts(cluster);
+}
+
+int wp_cluster_explain(struct wp_cluster *cluster, int rc, struct wp_err *err)
+{
+	const struct wp_os *os = wp_registry_os(cluster->registry);
+	int64_t begin_ns = wp_os_now_ns(os);
+	struct wp_err own = { 0 };
+	int ended = 0;
+	int full;
+
+	if (rc != -WP_E_SERVER || !cluster->pid || goes_on(cluster))
+		return rc;
+	while (!ended && !wp_stop_requested() && wp_os_now_ns(os) - begin_ns < END_LIMIT_NS) {
+		(void)wp_os_sleep_ns(os, POLL_NS); /* cut short by a signal: looked at above */
+		ended = wp_cluster_check(cluster, &own);
+	}
+	if (!ended)
+		return rc;
+	full = has_run_out_of_space(cluster) ? tell_full(cluster, &own) : 0;
+	if (err)
+		*err = own;
+	return full ? full : ended;
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* "{a,b}": names have been checked, nothing in them needs a quote. */
 static char *names_array(const struct wp_cluster *cluster)

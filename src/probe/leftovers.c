@@ -15,20 +15,23 @@ static bool is_seen_before(const struct wp_target_specs *specs, size_t index)
 	return false;
 }
 
+void wp_leftovers_tell_in(struct wp_run *run, const char *place)
+{
+	struct wp_leftovers found = { NULL, 0 };
+
+	if (wp_leftovers_find(run->os, place, &found, NULL) != 0)
+		return;
+	for (size_t i = 0; i < found.count; i++)
+		wp_run_tell(run, "note",
+			"found left over from an earlier run (%s): \"%s\"; \"walprobe cleanup %s\" "
+			"removes it",
+			found.items[i].reason, found.items[i].path, found.items[i].path);
+	wp_leftovers_release(&found);
+}
+
 void wp_leftovers_tell(struct wp_run *run, const struct wp_target_specs *specs)
 {
-	for (size_t i = 0; i < specs->count; i++) {
-		struct wp_leftovers found = { NULL, 0 };
-
-		if (is_seen_before(specs, i) ||
-			wp_leftovers_find(
-				run->os, wp_target_place(&specs->items[i]), &found, NULL) != 0)
-			continue;
-		for (size_t j = 0; j < found.count; j++)
-			wp_run_tell(run, "note",
-				"found left over from an earlier run (%s): \"%s\"; \"walprobe "
-				"cleanup %s\" removes it",
-				found.items[j].reason, found.items[j].path, found.items[j].path);
-		wp_leftovers_release(&found);
-	}
+	for (size_t i = 0; i < specs->count; i++)
+		if (!is_seen_before(specs, i))
+			wp_leftovers_tell_in(run, wp_target_place(&specs->items[i]));
 }

@@ -159,6 +159,8 @@ static void add_counters(struct wp_ramp_self *self, const struct wp_loop_result 
 {
 	double commits = after->values[WP_COUNTER_COMMITS] - before->values[WP_COUNTER_COMMITS];
 
+	self->counted_transactions += result->counts.transactions;
+	self->counted_warmup += result->warmup_transactions;
 	for (int i = 0; i < WP_COUNTER_COUNT; i++)
 		self->sums[i] += after->values[i] - self->connected.values[i];
 	self->sums[WP_COUNTER_COMMITS] +=
@@ -241,7 +243,9 @@ static int judge_failure(struct wp_ramp_self *self, int rc, struct wp_err *err)
 	struct wp_session *session = NULL;
 	struct wp_err told = *err;
 
-	if (rc != -WP_E_SERVER ||
+	if (self->server->cluster)
+		rc = wp_cluster_explain(self->server->cluster, rc, err);
+	if (rc != -WP_E_SERVER || (self->server->cluster && !self->server->cluster->pid) ||
 		wp_session_open(self->run->os, &self->server->conn, &session, NULL))
 		return rc;
 	wp_session_close(session);

@@ -147,7 +147,7 @@ static void fill_wal(struct wp_row *row, const struct wp_ramp_self *self)
 		is_timed(server) || self->is_wal_timed
 			? NULL
 			: "track_wal_io_timing is off, and only a superuser may set it";
-	double transactions = (double)(self->counts.transactions + self->warmup_transactions);
+	double transactions = (double)(self->counted_transactions + self->counted_warmup);
 	double syncs = self->sums[WP_COUNTER_WAL_SYNCS];
 	double writes = self->sums[WP_COUNTER_WAL_WRITES];
 
@@ -159,7 +159,7 @@ static void fill_wal(struct wp_row *row, const struct wp_ramp_self *self)
 		self->sums[is_open ? WP_COUNTER_WAL_WRITE_MS : WP_COUNTER_WAL_SYNC_MS],
 		is_open ? writes : syncs, absent ? absent : untimed, "the log was not synced");
 	set_ratio(row, "wal_bytes_per_transaction", self->wal_bytes,
-		(double)self->counts.transactions, NULL, "no transaction was done");
+		(double)self->counted_transactions, NULL, "no transaction was done");
 	set_ratio(row, "wal_fpi_per_transaction", self->sums[WP_COUNTER_WAL_FPI], transactions,
 		absent, "no transaction was done");
 	if (isfinite(self->sums[WP_COUNTER_CHECKPOINTS]))

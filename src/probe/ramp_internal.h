@@ -32,6 +32,8 @@ struct wp_ramp_self {
 	int64_t lost_clients;
 	/* the server's, summed; NaN once a round had none */
 	double sums[WP_COUNTER_COUNT];
+	int64_t counted_transactions; /* of the rounds in sums */
+	int64_t counted_warmup;
 	double wal_bytes;            /* between the ends of the clock, by LSN */
 	int64_t flushes;             /* at the counting device, while the clocks ran */
 	const char *flushes_unknown; /* why not; NULL: they were counted in all rounds */

@@ -208,6 +208,7 @@ static void add_step(struct wp_run *run, struct wp_ramp_server *server,
 	measure->table = "ramp";
 	measure->metric = "tps_excluding";
 	measure->clients = clients;
+	measure->keeps_rounds = true;
 	measure->target = server->target;
 	measure->run = wp_ramp_run_block;
 	measure->release = release_self;

@@ -133,6 +133,19 @@ static void finish(struct scheduler *s)
 	wp_hist_release(&s->scratch);
 }
 
+static bool is_running(const struct wp_measure *measure)
+{
+	return !measure->absent && !measure->is_over;
+}
+
+static bool has_round(const struct wp_measure *measure)
+{
+	for (int64_t i = 0; i < measure->round_count; i++)
+		if (isfinite(measure->values[i]))
+			return true;
+	return false;
+}
+
 /* Nothing of this measure counts any more; its raw rounds stay. */
 static void withdraw(struct wp_measure *measure)
 {
@@ -153,7 +166,10 @@ static void fail_target(struct scheduler *s, const struct wp_target *target,
 	for (size_t i = 0; i < s->measures->count; i++) {
 		struct wp_measure *measure = s->measures->items[i];
 
-		if (measure->target != target || measure->absent)
+		if (measure->target != target || !is_running(measure))
+			continue;
+		measure->is_over = measure->keeps_rounds && has_round(measure);
+		if (measure->is_over)
 			continue;
 		wp_measure_set_absent(measure, "%s failed: %s", name, err->message);
 		withdraw(measure);
@@ -337,7 +353,7 @@ static size_t shuffled_order(struct scheduler *s, size_t *order)
 	size_t count = 0;
 
 	for (size_t i = 0; i < s->measures->count; i++)
-		if (!s->measures->items[i]->absent)
+		if (is_running(s->measures->items[i]))
 			order[count++] = i;
 	wp_random_shuffle(&s->random, order, count);
 	return count;
@@ -347,7 +363,7 @@ static void begin_round(struct scheduler *s, size_t index)
 {
 	s->measures->round_count = index + 1;
 	for (size_t i = 0; i < s->measures->count; i++)
-		if (!s->measures->items[i]->absent)
+		if (is_running(s->measures->items[i]))
 			s->measures->items[i]->round_count = (int64_t)index + 1;
 	s->busy = s->idle = (struct wp_noise_disk){ .is_known = true };
 	s->busy_ns = s->idle_ns = 0;
@@ -384,7 +400,7 @@ static int run_round(struct scheduler *s, size_t index, struct wp_err *err)
 		begin_round(s, index);
 		wp_noise_read(s->run->os, &before);
 		for (size_t i = 0; !rc && i < count; i++)
-			if (!s->measures->items[order[i]]->absent)
+			if (is_running(s->measures->items[order[i]]))
 				rc = take_turn(
 					s, s->measures->items[order[i]], (int64_t)index, err);
 		end_round(s, &before);

@@ -2,6 +2,7 @@
 /*
  * Each step of a ramp as pgbench 18 prints a run, for scripts that read that; steps replayed from
  * 2001 as pgbench 7.1 printed them. All rounds of a step are one run here, its tps their middle.
+ * Where there are several targets a line "target: LABEL", which pgbench has not, leads each step.
  * Source: PostgreSQL 18, src/bin/pgbench/pgbench.c, printResults() and its helpers.
  */
 #include "ramp_text.h"
@@ -296,6 +297,15 @@ static void put_step_2001(const struct step *step)
 	wp_ramp_put_2001(step->row, step->stream);
 }
 
+static bool has_several_targets(const struct wp_table *table)
+{
+	for (size_t i = 1; i < table->row_count; i++)
+		if (strcmp(wp_row_get_text(table->rows[i], "target"),
+			    wp_row_get_text(table->rows[0], "target")) != 0)
+			return true;
+	return false;
+}
+
 static void put_step(const struct step *step)
 {
 	put_head(step);
@@ -316,6 +326,8 @@ void wp_render_pgbench(
 	for (size_t i = 0; table && i < table->row_count; i++) {
 		const struct step step = { result, table->rows[i], stream };
 
+		if (has_several_targets(table))
+			fprintf(stream, "target: %s\n", wp_row_get_text(table->rows[i], "target"));
 		if (replay && strcmp(replay, "on") == 0)
 			put_step_2001(&step);
 		else

@@ -71,12 +71,29 @@ static void fill_step(struct wp_grid *grid, const struct wp_table *table,
 	}
 }
 
+/* Whose figures do not speak of the log, and why. */
+static void print_unranked(
+	const struct wp_table *table, const struct places *targets, size_t limit, FILE *stream)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct wp_row *row = table->rows[targets->rows[i]];
+		const char *ranked = wp_row_get_text(row, "ranked");
+		char *line;
+
+		if (!*ranked || strcmp(ranked, "yes") == 0)
+			continue;
+		line = wp_xasprintf("%s: %s", wp_row_get_text(row, "target"), ranked);
+		wp_wrap_print(stream, limit, INDENT, "left out of the ranking: ", line);
+		free(line);
+	}
+}
+
 static void print_figure(const struct wp_table *table, const char *key,
-	const struct places *targets, const struct places *steps, size_t limit, FILE *stream)
+	const struct places *targets, const struct places *steps, struct wp_notes *notes,
+	size_t limit, FILE *stream)
 {
 	int column = wp_table_column(table, key);
 	struct wp_grid grid = { .key_count = 1 };
-	struct wp_notes notes = { 0 };
 	size_t index = (size_t)column;
 	struct wp_scale scale;
 	char *title;
@@ -94,30 +111,25 @@ static void print_figure(const struct wp_table *table, const char *key,
 		wp_grid_add_column(&grid, wp_row_get_text(table->rows[targets->rows[i]], "target"),
 			WP_ALIGN_POINT);
 	for (size_t i = 0; i < steps->count; i++)
-		fill_step(
-			&grid, table, targets, table->rows[steps->rows[i]], index, &scale, &notes);
+		fill_step(&grid, table, targets, table->rows[steps->rows[i]], index, &scale, notes);
 	wp_grid_print(&grid, limit, INDENT, stream);
-	wp_notes_print(&notes, limit, INDENT, stream);
 	fputc('\n', stream);
-	wp_notes_release(&notes);
 	wp_grid_release(&grid);
 }
 
-/* Whose figures do not speak of the log, and why. */
-static void print_unranked(
-	const struct wp_table *table, const struct places *targets, size_t limit, FILE *stream)
+/* A figure after the other; why some are missing is said once, under the last. */
+static void print_figures(const struct wp_table *table, const struct places *targets,
+	const struct places *steps, size_t limit, FILE *stream)
 {
-	for (size_t i = 0; i < targets->count; i++) {
-		const struct wp_row *row = table->rows[targets->rows[i]];
-		const char *ranked = wp_row_get_text(row, "ranked");
-		char *line;
+	struct wp_notes notes = { 0 };
 
-		if (!*ranked || strcmp(ranked, "yes") == 0)
-			continue;
-		line = wp_xasprintf("%s: %s", wp_row_get_text(row, "target"), ranked);
-		wp_wrap_print(stream, limit, INDENT, "left out of the ranking: ", line);
-		free(line);
-	}
+	print_unranked(table, targets, limit, stream);
+	for (size_t i = 0; i < WP_COUNT(figures); i++)
+		print_figure(table, figures[i], targets, steps, &notes, limit, stream);
+	wp_notes_print(&notes, limit, INDENT, stream);
+	if (notes.count)
+		fputc('\n', stream);
+	wp_notes_release(&notes);
 }
 
 static void print_2001(const struct wp_table *table, FILE *stream)
@@ -143,9 +155,7 @@ void wp_ramp_print_across(
 	if (replay && strcmp(replay, "on") == 0)
 		print_2001(table, stream);
 	if (targets.count > 1)
-		print_unranked(table, &targets, limit, stream);
-	for (size_t i = 0; targets.count > 1 && i < WP_COUNT(figures); i++)
-		print_figure(table, figures[i], &targets, &steps, limit, stream);
+		print_figures(table, &targets, &steps, limit, stream);
 	free(targets.rows);
 	free(steps.rows);
 }
