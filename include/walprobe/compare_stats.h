@@ -44,6 +44,14 @@ void wp_signed_rank(const double *differences, size_t count, double level, doubl
 /* wp_holm - adjust count p-values in place by Holm's step-down method; order kept. */
 void wp_holm(double *p_values, size_t count);
 
+/*
+ * wp_pairs_rounds_needed - rounds below which Holm can claim nothing in a family of so many pairs,
+ * however far apart they lie: the least p-value of n rounds is 2^(1 - n).
+ *
+ * Returns: at least WP_ROUNDS_MINIMUM.
+ */
+size_t wp_pairs_rounds_needed(size_t pairs);
+
 /* one pair of targets in one measurement */
 struct wp_pair {
 	const double *a; /* value per round; NaN: no value in that round */

@@ -7,6 +7,7 @@
 
 #include "cli/measure_targets.h"
 #include "cli/ramp_init.h"
+#include "walprobe/compare_stats.h"
 #include "walprobe/leftovers.h"
 #include "walprobe/mem.h"
 #include "walprobe/target_cluster.h"
@@ -154,8 +155,8 @@ static int check_base_room(struct ramp_targets *r, struct wp_err *err)
 	if (r->plan.is_whole || info.f_blocks == 0 || free_bytes >= needed)
 		return 0;
 	rc = wp_fail(err, WP_E_NOSPACE, ENOSPC,
-		"could not make room for the data of %zu servers in \"%s\"", r->targets.open_count,
-		r->plan.place);
+		"could not make room for the data of %zu server%s in \"%s\"", r->targets.open_count,
+		r->targets.open_count == 1 ? "" : "s", r->plan.place);
 	wp_err_detail(err,
 		"%" PRId64 " bytes (%s) are needed at scale %" PRId64 ", %" PRId64
 		" bytes (%s) are free.",
@@ -259,6 +260,29 @@ static void tell_servers(struct ramp_targets *r)
 		r->options->scale);
 }
 
+/* Before the time is spent: too few rounds for so many pairs can show nothing at all. */
+static void tell_rounds(struct ramp_targets *r)
+{
+	size_t ranked = 0;
+	size_t pairs;
+	size_t needed;
+
+	for (size_t i = 0; i < r->targets.count; i++)
+		ranked += r->targets.items[i].is_open && !r->servers[i].unranked;
+	if (ranked < 2)
+		return;
+	pairs = ranked * (ranked - 1) / 2;
+	/* A fifth of the rounds may be dropped, but for six of them. */
+	needed = wp_pairs_rounds_needed(pairs);
+	for (size_t least = needed; needed - needed / 5 < least && least > WP_ROUNDS_MINIMUM;)
+		needed++;
+	if (r->run->rounds < (int64_t)needed && r->run->rounds >= WP_ROUNDS_MINIMUM)
+		wp_run_tell(r->run, "note",
+			"%zu targets make %zu pairs, of which fewer than %zu rounds may show no "
+			"difference, however large: --rounds=%zu",
+			ranked, pairs, needed, needed);
+}
+
 static int run_all(
 	struct ramp_targets *r, const char *const *words, size_t count, struct wp_err *err)
 {
@@ -277,9 +301,10 @@ static int run_all(
 		wp_cluster_plan_fit(r->run, &r->plan, r->targets.items, r->targets.count);
 		rc = bring_all_up(r, err);
 	}
-	if (!rc)
-		rc = wp_ramp_measure(r->run, r->options, r->targets.open_count, &r->measures, err);
-	return rc;
+	if (rc)
+		return rc;
+	tell_rounds(r);
+	return wp_ramp_measure(r->run, r->options, r->targets.open_count, &r->measures, err);
 }
 
 static void release(struct ramp_targets *r)

@@ -7,6 +7,7 @@
 #include "wrap.h"
 
 #define INDENT 2
+#define PAIRS_MOST 24
 
 static bool is_same(const char *a, const char *b)
 {
@@ -136,9 +137,53 @@ out:
 	free(names);
 }
 
-void wp_comparison_print(
-	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream)
+/* Nothing was shown about a pair. */
+static bool has_verdict(const struct wp_row *row)
 {
+	static const char *const none[] = { "no difference shown", "too few rounds", "not quiet" };
+	const char *verdict = wp_row_get_text(row, "verdict");
+
+	for (size_t i = 0; i < WP_COUNT(none); i++)
+		if (strcmp(verdict, none[i]) == 0)
+			return false;
+	return true;
+}
+
+/* What the others are called, each with how many they are. */
+static void print_unshown(const struct wp_table *table, size_t limit, FILE *stream)
+{
+	char *line = wp_xstrdup("");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const char *verdict = wp_row_get_text(table->rows[i], "verdict");
+		size_t count = 0;
+		char *part;
+
+		if (missing_pair(table->rows[i]) || has_verdict(table->rows[i]))
+			continue;
+		for (size_t j = 0; j < table->row_count; j++)
+			if (is_same(wp_row_get_text(table->rows[j], "verdict"), verdict))
+				count += j < i ? table->row_count + 1 : 1;
+		/* Told at the first of its kind. */
+		if (count > table->row_count)
+			continue;
+		part = wp_xasprintf("%s in %zu", verdict, count);
+		wp_join(&line, ", ", part);
+		free(part);
+	}
+	if (*line) {
+		char *whole = wp_xasprintf("%s of %zu comparisons (-v)", line, table->row_count);
+
+		wp_wrap_print(stream, limit, INDENT, "", whole);
+		free(whole);
+	}
+	free(line);
+}
+
+void wp_comparison_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	size_t limit, FILE *stream)
+{
+	bool is_short = !has_all && table->row_count > PAIRS_MOST;
 	struct wp_grid grid = { .key_count = 3 };
 	struct wp_notes notes = { 0 };
 	char *previous = wp_xstrdup("");
@@ -152,7 +197,7 @@ void wp_comparison_print(
 	for (size_t i = 0; i < table->row_count; i++) {
 		char *what;
 
-		if (missing_pair(table->rows[i]))
+		if (missing_pair(table->rows[i]) || (is_short && !has_verdict(table->rows[i])))
 			continue;
 		what = measurement(result, table->rows[i]);
 		/* The pairs of one measurement read as one group. */
@@ -163,6 +208,8 @@ void wp_comparison_print(
 	if (grid.row_count)
 		wp_grid_print(&grid, limit, INDENT, stream);
 	wp_notes_print(&notes, limit, INDENT, stream);
+	if (is_short)
+		print_unshown(table, limit, stream);
 	for (size_t i = 0; i < table->row_count; i++)
 		if (missing_pair(table->rows[i]))
 			print_missing_pairs(table, i, limit, stream);

@@ -383,7 +383,7 @@ static void put_table(const struct text *t, const struct wp_table *table)
 		return;
 	put_title(t, BOLD, table->title && *table->title ? table->title : table->name);
 	if (table->row_count)
-		wp_view_print(t->result, table, LIMIT, t->stream);
+		wp_view_print(t->result, table, shows_details(t), LIMIT, t->stream);
 	else
 		wp_wrap_print(t->stream, LIMIT, INDENT, "", "nothing to show");
 }

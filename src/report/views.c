@@ -10,6 +10,7 @@
 
 #define INDENT 2
 #define KEY_LIMIT 4
+#define ROWS_MOST 24
 
 enum column_flag {
 	KEY = 1,     /* repeated where blocks are stacked */
@@ -517,8 +518,21 @@ static void print_plan(struct plan *plan, const struct wp_table *table, size_t l
 	wp_grid_release(&grid);
 }
 
-void wp_view_print(
-	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream)
+/* Steps of several targets have been shown clients down, targets across. */
+static bool leaves_out(const struct wp_table *table, bool has_all, size_t limit, FILE *stream)
+{
+	size_t target = (size_t)wp_table_column(table, "target");
+
+	if (has_all || strcmp(table->name, "ramp") != 0 || table->row_count <= ROWS_MOST ||
+		is_constant(table, target))
+		return false;
+	wp_wrap_print(stream, limit, INDENT, "",
+		"-v shows each step with its interval, and what the server counted in it");
+	return true;
+}
+
+void wp_view_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	size_t limit, FILE *stream)
 {
 	struct plan plan = { 0 };
 
@@ -527,7 +541,7 @@ void wp_view_print(
 		return;
 	}
 	if (strcmp(table->name, "comparison") == 0) {
-		wp_comparison_print(result, table, limit, stream);
+		wp_comparison_print(result, table, has_all, limit, stream);
 		return;
 	}
 	if (strcmp(table->name, "cluster") == 0) {
@@ -536,6 +550,8 @@ void wp_view_print(
 	}
 	if (strcmp(table->name, "ramp") == 0)
 		wp_ramp_print_across(result, table, limit, stream);
+	if (leaves_out(table, has_all, limit, stream))
+		return;
 	for (size_t i = 0; i < WP_COUNT(views); i++)
 		if (strcmp(views[i].table, table->name) == 0)
 			plan_view(&plan, &views[i], table, limit, stream);

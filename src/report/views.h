@@ -11,8 +11,13 @@
 
 #include "walprobe/result.h"
 
-/* wp_view_print - the rows of table (one or more) with heading and notes, without its title. */
-void wp_view_print(
-	const struct wp_result *result, const struct wp_table *table, size_t limit, FILE *stream);
+/*
+ * wp_view_print - the rows of table (one or more) with heading and notes, without its title.
+ *
+ * has_all  false: of long tables whose answer is said otherwise (steps of a ramp on several targets,
+ *          pairs without a difference) only that
+ */
+void wp_view_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	size_t limit, FILE *stream);
 
 #endif

@@ -226,6 +226,16 @@ static int compare_indexed(const void *a, const void *b)
 	return compare_doubles(&left->value, &right->value);
 }
 
+size_t wp_pairs_rounds_needed(size_t pairs)
+{
+	double least = (double)pairs;
+	size_t rounds = 1;
+
+	for (; least > 1 - LEVEL; rounds++)
+		least /= 2;
+	return rounds < WP_ROUNDS_MINIMUM ? WP_ROUNDS_MINIMUM : rounds;
+}
+
 void wp_holm(double *p_values, size_t count)
 {
 	struct indexed *order = wp_xcalloc(count, sizeof(*order));

@@ -158,6 +158,22 @@ static void holm_steps_down(void **state)
 	wp_holm(NULL, 0);
 }
 
+static void many_pairs_need_more_rounds(void **state)
+{
+	static const struct {
+		size_t pairs;
+		size_t rounds;
+	} cases[] = { { 0, 6 }, { 1, 6 }, { 2, 7 }, { 3, 7 }, { 15, 10 }, { 45, 11 } };
+
+	(void)state;
+	for (size_t i = 0; i < WP_COUNT(cases); i++) {
+		size_t rounds = wp_pairs_rounds_needed(cases[i].pairs);
+
+		assert_int_equal(rounds, cases[i].rounds);
+		assert_true((double)cases[i].pairs * pow(2, 1 - (double)rounds) <= 0.05);
+	}
+}
+
 /* a is b times ratio, times a spread that the rounds share out evenly; count rounds. */
 static void make_pair(
 	struct wp_pair *pair, double *a, double *b, size_t count, double ratio, double spread)
@@ -482,6 +498,7 @@ int main(void)
 		cmocka_unit_test(five_rounds_have_no_interval_at_95_percent),
 		cmocka_unit_test(large_samples_use_the_normal_approximation),
 		cmocka_unit_test(holm_steps_down),
+		cmocka_unit_test(many_pairs_need_more_rounds),
 		cmocka_unit_test(every_verdict_has_its_words_and_sentence),
 		cmocka_unit_test(verdicts_of_documents_have_their_sentences),
 		cmocka_unit_test(lower_latency_is_called_faster),

@@ -111,12 +111,28 @@ static void a_replay_prints_the_lines_of_2001_byte_for_byte(void **state)
 	free(text);
 }
 
+static void each_of_several_targets_is_named(void **state)
+{
+	struct wp_result *result = sample(true);
+	struct wp_row *row = wp_table_add_row(result->tables[0]);
+	char *text;
+
+	(void)state;
+	wp_row_text(row, "target", "ext2");
+	wp_row_int(row, "clients", 4);
+	text = rendered(result);
+	assert_ptr_equal(strstr(text, "target: db\ntransaction type: "), text);
+	assert_non_null(strstr(text, "\ntarget: ext2\ntransaction type: "));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_reads_as_a_run_of_pgbench),
 		cmocka_unit_test(a_step_that_was_not_finished_has_no_rate),
 		cmocka_unit_test(a_replay_prints_the_lines_of_2001_byte_for_byte),
+		cmocka_unit_test(each_of_several_targets_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,40 @@ static void a_failure_stays_on_its_target(void **state)
 	assert_true(plan.run.result->is_complete);
 }
 
+static void what_keeps_its_rounds_counts_them_when_its_target_fails(void **state)
+{
+	int64_t finished;
+
+	(void)state;
+	plan.scripts[1].fail_at = 3;
+	plan.scripts[1].fail_code = WP_E_SERVER;
+	item(0)->keeps_rounds = item(1)->keeps_rounds = true;
+	assert_int_equal(run_plan(), 0);
+	assert_int_equal(plan.run.problem_count, 1);
+	assert_non_null(item(1)->absent);
+	assert_true(isnan(item(1)->values[0]));
+	assert_null(item(0)->absent);
+	assert_true(item(0)->is_over);
+	finished = plan.scripts[0].runs;
+	assert_in_range(finished, 2, 3);
+	assert_int_equal(item(0)->operations, 10 * finished);
+	assert_true(item(0)->values[0] > 0 && item(0)->values[1] > 0);
+	assert_int_equal(item(2)->operations, 100);
+	assert_false(item(2)->is_over);
+}
+
+static void what_has_no_round_to_keep_is_absent(void **state)
+{
+	(void)state;
+	plan.scripts[0].fail_at = plan.scripts[1].fail_at = 1;
+	plan.scripts[0].fail_code = plan.scripts[1].fail_code = WP_E_SERVER;
+	item(0)->keeps_rounds = item(1)->keeps_rounds = true;
+	assert_int_equal(run_plan(), 0);
+	assert_non_null(item(0)->absent);
+	assert_non_null(item(1)->absent);
+	assert_int_equal(plan.run.problem_count, 1);
+}
+
 static void the_rounds_end_when_every_target_failed(void **state)
 {
 	(void)state;
@@ -329,6 +363,8 @@ int main(void)
 		TEST(a_warm_up_is_run_once_and_not_counted),
 		TEST(the_expected_time_counts_what_will_run),
 		TEST(a_failure_stays_on_its_target),
+		TEST(what_keeps_its_rounds_counts_them_when_its_target_fails),
+		TEST(what_has_no_round_to_keep_is_absent),
 		TEST(the_rounds_end_when_every_target_failed),
 		TEST(what_is_unsupported_is_absent_alone),
 		TEST(a_signal_keeps_what_was_measured),
