@@ -62,6 +62,10 @@ struct wp_ramp_server {
 int wp_ramp_plan(struct wp_run *run, struct wp_ramp_server *server,
 	const struct wp_ramp_options *options, struct wp_measures *measures, struct wp_err *err);
 
+/* wp_ramp_plan_absent - the steps of a server that there is not, for their rows. */
+void wp_ramp_plan_absent(struct wp_run *run, struct wp_ramp_server *server,
+	const struct wp_ramp_options *options, const char *reason, struct wp_measures *measures);
+
 /* wp_ramp_server_release - free what the plan filled; accepts a zeroed struct. */
 void wp_ramp_server_release(struct wp_ramp_server *server);
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "walprobe/leftovers.h"
 #include "walprobe/opts.h"
+#include "walprobe/server_process.h"
 
 struct params {
 	struct wp_common common;
@@ -21,6 +22,9 @@ static struct wp_table *table_of(struct wp_run *run)
 
 static void remove_all(struct wp_run *run, const struct wp_leftovers *found)
 {
+	/* A server in one may hold a mount in another busy. One that stays is told of below. */
+	for (size_t i = 0; i < found->count; i++)
+		(void)wp_server_stop(run->os, found->items[i].path, false);
 	for (size_t i = 0; i < found->count; i++) {
 		const struct wp_leftover *leftover = &found->items[i];
 		struct wp_err err = { 0 };

@@ -37,7 +37,8 @@ static const struct wp_opt load_opts[] = {
 	TEXTS("define", 'D', "NAME=VALUE", defines, "variable for the scripts"),
 	TEXT("scale", 's', "NUM", scale,
 		"scale of the tables to make (default 1 with -i; on targets the largest step, at "
-		"most 100); for scripts of files also the value of :scale"),
+		"most 100, or 10 where clients do not wait for each other's rows); for scripts of "
+		"files also the value of :scale"),
 	{ "protocol", 'M', WP_OPT_CHOICE, "PROTOCOL", F(protocol), "prepared", 0, 0, protocols,
 		"query protocol; prepared, as parsing is not what is measured" },
 	FLAG("pipeline", 0, is_pipelined,

@@ -14,7 +14,8 @@
 #include "walprobe/units.h"
 
 #define LONG_RUN_NS (10 * WP_NS_PER_S)
-#define SCALE_MOST 100
+#define SCALE_MOST 100                  /* where clients wait for each other's rows */
+#define SCALE_COLD 10                   /* elsewhere */
 #define SCALE_BYTES (INT64_C(16) << 20) /* of tables and indexes, for each unit of scale */
 #define DATA_BYTES (INT64_C(128) << 20) /* of a server beside them */
 
@@ -127,12 +128,13 @@ static int64_t most_clients(const struct wp_ramp_options *options)
 static void settle_scale(struct ramp_targets *r)
 {
 	struct wp_ramp_options *options = r->options;
+	int64_t most = wp_workload_has_hot_rows(options->workload) ? SCALE_MOST : SCALE_COLD;
 	char text[32];
 
 	if (options->is_scale_given)
 		return;
 	options->is_scale_given = true;
-	options->scale = r->plan.clients_most < SCALE_MOST ? r->plan.clients_most : SCALE_MOST;
+	options->scale = r->plan.clients_most < most ? r->plan.clients_most : most;
 	(void)snprintf(text, sizeof(text), "%" PRId64, options->scale);
 	wp_result_set_parameter(r->run->result, "scale", text, WP_KIND_TEXT, "default");
 }
@@ -234,22 +236,36 @@ static int bring_up(struct ramp_targets *r, size_t index, struct wp_err *err)
 	return rc;
 }
 
+/* Only a signal is an error here: a failure is told and leaves the others alone. */
+static int try_one(struct ramp_targets *r, size_t index, struct wp_err *err)
+{
+	struct wp_target *target = &r->targets.items[index];
+	struct wp_err failure = { 0 };
+	int rc = target->is_open ? bring_up(r, index, &failure) : 0;
+
+	if (rc == -WP_E_STOPPED) {
+		*err = failure;
+		return rc;
+	}
+	if (rc)
+		wp_measure_targets_fail(r->run, &r->targets, index, &failure);
+	if (target->is_open)
+		return 0;
+	r->servers[index].target = target;
+	wp_ramp_plan_absent(r->run, &r->servers[index], r->options,
+		target->absent ? target->absent : "not measured", &r->measures);
+	return 0;
+}
+
 static int bring_all_up(struct ramp_targets *r, struct wp_err *err)
 {
+	int rc = 0;
+
 	r->clusters = wp_xcalloc(r->targets.count, sizeof(struct wp_cluster *));
 	r->servers = wp_xcalloc(r->targets.count, sizeof(*r->servers));
-	for (size_t i = 0; i < r->targets.count; i++) {
-		struct wp_err failure = { 0 };
-		int rc = r->targets.items[i].is_open ? bring_up(r, i, &failure) : 0;
-
-		if (rc == -WP_E_STOPPED) {
-			*err = failure;
-			return rc;
-		}
-		if (rc)
-			wp_measure_targets_fail(r->run, &r->targets, i, &failure);
-	}
-	return wp_measure_targets_none(r->run, &r->targets, err);
+	for (size_t i = 0; i < r->targets.count && !rc; i++)
+		rc = try_one(r, i, err);
+	return rc ? rc : wp_measure_targets_none(r->run, &r->targets, err);
 }
 
 static void tell_servers(struct ramp_targets *r)

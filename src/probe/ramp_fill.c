@@ -285,6 +285,24 @@ static void fill_including(
 			measure->absent ? measure->absent : "no round was measured");
 }
 
+static bool was_run(const struct wp_measure *measure)
+{
+	const struct wp_ramp_self *self = measure->self;
+
+	return !measure->absent || self->rounds > 0;
+}
+
+/* A step that never began: no count of it is 0, there is none. */
+static void fill_nothing(struct wp_row *row, const char *reason)
+{
+	for (size_t i = 0; i < WP_COUNT(ramp_columns); i++) {
+		const struct wp_cell *cell = wp_row_cell(row, ramp_columns[i].key);
+
+		if (cell->state == WP_CELL_ABSENT && !cell->text)
+			wp_row_absent(row, ramp_columns[i].key, reason);
+	}
+}
+
 static void fill_row(struct wp_table *table, const struct wp_measure *measure)
 {
 	const struct wp_ramp_self *self = measure->self;
@@ -298,6 +316,10 @@ static void fill_row(struct wp_table *table, const struct wp_measure *measure)
 	(void)snprintf(text, sizeof(text), "%s%s", protocol,
 		wp_workload_is_pipelined(self->options->workload) ? " pipelined" : "");
 	wp_row_text(row, "protocol", text);
+	if (!was_run(measure)) {
+		fill_nothing(row, measure->absent);
+		return;
+	}
 	wp_row_text(row, "ranked", self->server->unranked ? self->server->unranked : "yes");
 	fill_counts(row, self);
 	fill_times(row, self);
@@ -460,7 +482,7 @@ static void compare(struct wp_run *run, const struct wp_measures *measures)
 	for (size_t i = 0; i < measures->count; i++) {
 		const struct wp_ramp_self *self = measures->items[i]->self;
 
-		if (self->server->unranked)
+		if (self->server->unranked || measures->items[i]->absent)
 			continue;
 		is_several = is_several || (first && first != measures->items[i]->target);
 		first = first ? first : measures->items[i]->target;
@@ -478,6 +500,8 @@ void wp_ramp_fill(struct wp_run *run, const struct wp_measures *measures)
 
 	for (size_t i = 0; i < measures->count; i++) {
 		fill_row(table, measures->items[i]);
+		if (!was_run(measures->items[i]))
+			continue;
 		fill_scripts(run, measures->items[i]);
 		fill_statements(run, measures->items[i]);
 	}

@@ -254,6 +254,15 @@ int wp_ramp_plan(struct wp_run *run, struct wp_ramp_server *server,
 	return rc;
 }
 
+void wp_ramp_plan_absent(struct wp_run *run, struct wp_ramp_server *server,
+	const struct wp_ramp_options *options, const char *reason, struct wp_measures *measures)
+{
+	for (size_t i = 0; i < options->client_count; i++) {
+		add_step(run, server, options, options->clients[i], measures);
+		wp_measure_set_absent(measures->items[measures->count - 1], "%s", reason);
+	}
+}
+
 void wp_ramp_server_release(struct wp_ramp_server *server)
 {
 	wp_server_facts_release(&server->facts);

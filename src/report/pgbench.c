@@ -326,6 +326,9 @@ void wp_render_pgbench(
 	for (size_t i = 0; table && i < table->row_count; i++) {
 		const struct step step = { result, table->rows[i], stream };
 
+		/* Never begun: there is nothing that pgbench would print. */
+		if (wp_row_cell(table->rows[i], "transactions")->state != WP_CELL_INT)
+			continue;
 		if (has_several_targets(table))
 			fprintf(stream, "target: %s\n", wp_row_get_text(table->rows[i], "target"));
 		if (replay && strcmp(replay, "on") == 0)

@@ -249,12 +249,15 @@ expect_status 0 "$WALPROBE" cleanup "$work" "$TMPDIR" plain other
 nothing_left "SIGKILL"
 
 begin "--keep"
-expect_status 0 timeout 60 "$WALPROBE" ramp -c 1 -t 3 --rounds=1 --keep plain
-address=$(sed -n 's/.*reach it with \(psql .* postgres\); stop.*/\1/p' err)
+expect_status 0 timeout 60 "$WALPROBE" ramp -c 1 -t 3 --rounds=1 --keep plain ${image:+"$image"}
+address=$(sed -n 's/.*reach it with \(psql .* postgres\); stop.*/\1/p' err | head -n 1)
 [ "$(eval "$address -XAtqc 'SELECT count(*) FROM pgbench_history'")" -ge 3 ] || { cat err; fail "the kept server"; }
-command=$(sed -n 's/.*remove it with "walprobe \(cleanup [^"]*\)".*/\1/p' err)
-# shellcheck disable=SC2086 # words
-expect_status 0 "$WALPROBE" $command
+commands=$(sed -n 's/.*remove it with "walprobe \(cleanup [^"]*\)".*/\1/p' err)
+[ -n "$commands" ] || fail "no way to remove it is told"
+while read -r command; do
+	# shellcheck disable=SC2086 # words
+	expect_status 0 "$WALPROBE" $command
+done <<<"$commands"
 nothing_left "kept"
 
 # A FAT file system knows neither owners nor links, and fusefat loses fsync.

@@ -120,9 +120,13 @@ static void each_of_several_targets_is_named(void **state)
 	(void)state;
 	wp_row_text(row, "target", "ext2");
 	wp_row_int(row, "clients", 4);
+	wp_row_int(row, "transactions", 4);
+	row = wp_table_add_row(result->tables[0]);
+	wp_row_text(row, "target", "never begun");
 	text = rendered(result);
 	assert_ptr_equal(strstr(text, "target: db\ntransaction type: "), text);
 	assert_non_null(strstr(text, "\ntarget: ext2\ntransaction type: "));
+	assert_null(strstr(text, "never begun"));
 	free(text);
 }
 
