@@ -128,7 +128,8 @@ static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
 const struct wp_command wp_cmd_ramp = {
 	.name = "ramp",
 	.operands = "[TARGET...]",
-	.summary = "ramp up clients that run transactions on a server, as pgbench does",
+	.summary =
+		"ramp up clients that run transactions, on a server or a throwaway one per target",
 	.epilogue = "Each TARGET gets a throwaway PostgreSQL server with pg_wal on it, which goes "
 		    "away at\n"
 		    "the end. Without one the ramp runs on a server that runs already.\n"

@@ -139,33 +139,41 @@ static void settle_scale(struct ramp_targets *r)
 	wp_result_set_parameter(r->run->result, "scale", text, WP_KIND_TEXT, "default");
 }
 
-/* Told once for all, before the first of them fails half-way. */
-static int check_base_room(struct ramp_targets *r, struct wp_err *err)
+static int check_room(struct ramp_targets *r, const char *directory, size_t servers,
+	const char *hint, struct wp_err *err)
 {
-	int64_t each = r->options->scale * SCALE_BYTES + DATA_BYTES;
-	int64_t needed = each * (int64_t)r->targets.open_count;
-	int64_t free_bytes;
+	int64_t needed = (r->options->scale * SCALE_BYTES + DATA_BYTES) * (int64_t)servers;
 	struct statvfs info;
-	int rc = wp_os_statvfs(r->run->os, r->plan.place, &info);
+	int64_t free_bytes;
 	char text[32];
 	char free_text[32];
+	int rc = wp_os_statvfs(r->run->os, directory, &info);
 
 	if (rc)
-		return wp_fail(err, WP_E_SYS, -rc, "could not read the free space of \"%s\"",
-			r->plan.place);
+		return wp_fail(
+			err, WP_E_SYS, -rc, "could not read the free space of \"%s\"", directory);
 	free_bytes = (int64_t)(info.f_bavail * info.f_frsize);
-	if (r->plan.is_whole || info.f_blocks == 0 || free_bytes >= needed)
+	if (info.f_blocks == 0 || free_bytes >= needed)
 		return 0;
 	rc = wp_fail(err, WP_E_NOSPACE, ENOSPC,
-		"could not make room for the data of %zu server%s in \"%s\"", r->targets.open_count,
-		r->targets.open_count == 1 ? "" : "s", r->plan.place);
+		"could not make room for the data of %zu server%s in \"%s\"", servers,
+		servers == 1 ? "" : "s", directory);
 	wp_err_detail(err,
 		"%" PRId64 " bytes (%s) are needed at scale %" PRId64 ", %" PRId64
 		" bytes (%s) are free.",
 		needed, wp_format_size(needed, text, sizeof(text)), r->options->scale, free_bytes,
 		wp_format_size(free_bytes, free_text, sizeof(free_text)));
-	wp_err_hint(err, "Name another directory with --base, or a smaller scale with -s.");
+	wp_err_hint(err, "%s", hint);
 	return rc;
+}
+
+/* Told once for all, before the first of them fails half-way. */
+static int check_base_room(struct ramp_targets *r, struct wp_err *err)
+{
+	if (r->plan.is_whole)
+		return 0;
+	return check_room(r, r->plan.place, r->targets.open_count,
+		"Name another directory with --base, or a smaller scale with -s.", err);
 }
 
 static void show_rows(void *ctx, int64_t done, int64_t total)
@@ -221,8 +229,17 @@ static int fill_server(struct ramp_targets *r, size_t index, struct wp_err *err)
 static int bring_up(struct ramp_targets *r, size_t index, struct wp_err *err)
 {
 	struct wp_target *target = &r->targets.items[index];
-	int rc = wp_target_cluster(r->run, &r->plan, target, &r->clusters[index], err);
+	int rc = 0;
 
+	if (r->plan.is_whole)
+		rc = check_room(r, target->dir, 1,
+			"Free some space, make an image larger with size=, or name a smaller scale "
+			"with -s.",
+			err);
+	if (rc)
+		wp_err_prefix(err, "target \"%s\": ", target->label);
+	else
+		rc = wp_target_cluster(r->run, &r->plan, target, &r->clusters[index], err);
 	if (rc)
 		return rc;
 	rc = wp_cluster_start(r->clusters[index], err);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define KNEE_GAIN 1.05
+#define KNEE_WIDTH 0.25 /* of an interval, as a share of the rate: above it a knee is chance */
 #define BUSY_CLIENT 0.70
 #define CONNECT_SHARE 0.20
 #define SPREAD_LIMIT 0.20
@@ -136,6 +137,12 @@ static void judge_length(struct wp_result *result, const char *target,
 		"the spread seen; use longer ones (-t, -T) or more rounds");
 }
 
+static bool is_vague(const struct wp_ramp_step *step)
+{
+	return isfinite(step->tps_low) && isfinite(step->tps_high) &&
+	       step->tps_high - step->tps_low > KNEE_WIDTH * step->tps;
+}
+
 static void judge_knee(struct wp_result *result, const char *target,
 	const struct wp_ramp_step *steps, size_t count)
 {
@@ -144,7 +151,7 @@ static void judge_knee(struct wp_result *result, const char *target,
 	char text[200];
 	char rate[32];
 
-	if (knee < 0)
+	if (knee < 0 || is_vague(&steps[knee]))
 		return;
 	(void)snprintf(observed, sizeof(observed), "%s transactions/s at %" PRId64 " client%s",
 		wp_format_3(steps[knee].tps, rate, sizeof(rate)), steps[knee].clients,

@@ -136,6 +136,10 @@ mkdir -m 1777 base
 echo 'SELECT 1 / (:scale - 1) + :scale;' >scale.sql
 ramp 0 -c 1 -t 5 --rounds=1 -s 2 --whole --base=base --foreign-keys --partitions=2 --server-side "${image:-plain}"
 expect_text err 'all on the target, tables of scale 2'
+if [ -n "$image" ]; then
+	expect_status 3 "$WALPROBE" ramp -c 1 -t 5 --rounds=1 -s 20 --whole --base=base "$image"
+	expect_text err 'target "ext4": could not make room for the data of 1 server .*No space left on device'
+fi
 ramp 0 -c 2 -t 5 --rounds=1 --base=base -f scale.sql plain
 expect_clean base
 nothing_left "whole"
@@ -223,7 +227,7 @@ for signal in INT TERM; do
 	expect_text out '^Client ramp'
 	nothing_left "SIG$signal"
 done
-for delay in 0.3 1 2 3; do
+for delay in 0.3 1.2 2.5; do
 	"$WALPROBE" ramp -c 4 -t 1000 "${image:-other}" plain >out 2>err </dev/null &
 	runner=$!
 	sleep $delay

@@ -77,6 +77,22 @@ static void every_flaw_of_a_step_is_named_with_its_clients(void **state)
 	wp_result_free(result);
 }
 
+static void no_knee_is_read_from_figures_that_are_vague(void **state)
+{
+	struct wp_ramp_step steps[] = { step(1, 100), step(2, 200), step(4, 205) };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct wp_result *result = wp_result_new("ramp");
+
+		steps[1].tps_low = i ? 150 : 190;
+		steps[1].tps_high = 210;
+		wp_ramp_judge(result, "db", 8, true, steps, 3);
+		assert_true((find(result, "ramp-knee") != NULL) == (i == 0));
+		wp_result_free(result);
+	}
+}
+
 static void unknown_checkpoints_are_no_finding(void **state)
 {
 	struct wp_ramp_step steps[] = { step(1, 100) };
@@ -97,6 +113,7 @@ int main(void)
 		cmocka_unit_test(a_quiet_ramp_has_no_finding),
 		cmocka_unit_test(every_flaw_of_a_step_is_named_with_its_clients),
 		cmocka_unit_test(unknown_checkpoints_are_no_finding),
+		cmocka_unit_test(no_knee_is_read_from_figures_that_are_vague),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
