@@ -32,7 +32,7 @@ start_server() { # [setting...]
 		(cd / && "${PG_AS[@]}" "$PG_BIN/initdb" -D "$PG_ROOT/data" -A trust -U postgres) >"$PG_ROOT/initdb.log" 2>&1 ||
 		fail "initdb: $(cat "$PG_ROOT/initdb.log")"
 	(cd / && "${PG_AS[@]}" "$PG_BIN/pg_ctl" -D "$PG_ROOT/data" -w -l "$PG_ROOT/log" \
-		-o "-k $PG_ROOT -c listen_addresses= -c port=5497 -c max_connections=60 $settings" start) >/dev/null ||
+		-o "-k $PG_ROOT -c listen_addresses= -c dynamic_shared_memory_type=mmap -c port=5497 -c max_connections=60 $settings" start) >/dev/null ||
 		fail "the server does not start: $(tail -5 "$PG_ROOT/log")"
 }
 
