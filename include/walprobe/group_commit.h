@@ -78,6 +78,7 @@ struct wp_wal_counts {
 	int64_t written_bytes;
 	int64_t segment_ends;
 	int64_t buffers_full; /* times an inserter had to write pages itself */
+	int64_t flush_ns;     /* leaders spent in writing and syncing */
 };
 
 /*
@@ -119,6 +120,12 @@ int wp_wal_detach(struct wp_wal *wal, struct wp_wal_backend *backend);
 
 /* wp_wal_begin - a transaction begins: waits at the gate. Threads: yes. */
 void wp_wal_begin(struct wp_wal *wal, struct wp_wal_backend *backend);
+
+/*
+ * wp_wal_enter - as wp_wal_begin without the gate, for backends that wait for a client of their
+ * own between two transactions. Threads: yes.
+ */
+void wp_wal_enter(struct wp_wal *wal);
 
 /* wp_wal_end - the transaction is over; commit_siblings no longer counts it. Threads: yes. */
 void wp_wal_end(struct wp_wal *wal);

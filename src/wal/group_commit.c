@@ -277,6 +277,11 @@ void wp_wal_begin(struct wp_wal *wal, struct wp_wal_backend *backend)
 	}
 	if (must_wait)
 		wp_sem_wait(&backend->sem);
+	wp_wal_enter(wal);
+}
+
+void wp_wal_enter(struct wp_wal *wal)
+{
 	if (wal->commit_delay_ns)
 		(void)atomic_fetch_add_explicit(&wal->active, 1, memory_order_relaxed);
 }
@@ -323,6 +328,15 @@ static void delay_commit(struct wp_wal *wal, uint64_t *target)
 	*target = atomic_load_explicit(&wal->inserted, memory_order_acquire);
 }
 
+static int write_timed(struct wp_wal *wal, struct wp_wal_backend *backend, uint64_t target)
+{
+	int64_t start_ns = wp_os_now_ns(wal->os);
+	int rc = wal_write(wal, backend, target, target, false);
+
+	wal->counts.flush_ns += wp_os_now_ns(wal->os) - start_ns;
+	return rc;
+}
+
 int wp_wal_flush(struct wp_wal *wal, struct wp_wal_backend *backend, uint64_t lsn)
 {
 	while (atomic_load_explicit(&wal->flushed, memory_order_acquire) < lsn) {
@@ -339,7 +353,7 @@ int wp_wal_flush(struct wp_wal *wal, struct wp_wal_backend *backend, uint64_t ls
 			rc = -(int)backend->err.code;
 		} else if (atomic_load_explicit(&wal->flushed, memory_order_relaxed) < lsn) {
 			delay_commit(wal, &target);
-			rc = wal_write(wal, backend, target, target, false);
+			rc = write_timed(wal, backend, target);
 			/* Before the lock is free: the next leader must not go on. */
 			if (rc)
 				wp_wal_fail(wal, &backend->err);

@@ -6,6 +6,7 @@
  * and sleeps until the common start. At the end the committers finish the transaction they are in:
  * groups are as full as before, and the clock ends with the last acknowledged commit.
  */
+#include "load_internal.h"
 #include "walprobe/mem.h"
 #include "walprobe/stop.h"
 #include "walprobe/wal_load.h"
@@ -325,8 +326,7 @@ static void join_checkpointer(struct work *work)
 	wp_thread_join(&work->checkpoint_thread);
 }
 
-/* Counts up to now, as a basis for a difference or less the basis. */
-static void take_figures(struct wp_wal *wal, struct wp_wal_figures *figures)
+void wal_figures_take(struct wp_wal *wal, struct wp_wal_figures *figures)
 {
 	const struct wp_segments *segments = wp_wal_segments(wal);
 
@@ -339,7 +339,8 @@ static void take_figures(struct wp_wal *wal, struct wp_wal_figures *figures)
 	figures->counts = wp_wal_counts_of(wal);
 }
 
-static void combine(struct wp_wal_figures *sum, const struct wp_wal_figures *more, int64_t sign)
+void wal_figures_combine(
+	struct wp_wal_figures *sum, const struct wp_wal_figures *more, int64_t sign)
 {
 	sum->commits += sign * more->commits;
 	sum->elapsed_ns += sign * more->elapsed_ns;
@@ -353,11 +354,12 @@ static void combine(struct wp_wal_figures *sum, const struct wp_wal_figures *mor
 	sum->counts.written_bytes += sign * more->counts.written_bytes;
 	sum->counts.segment_ends += sign * more->counts.segment_ends;
 	sum->counts.buffers_full += sign * more->counts.buffers_full;
+	sum->counts.flush_ns += sign * more->counts.flush_ns;
 }
 
 void wp_wal_figures_add(struct wp_wal_figures *sum, const struct wp_wal_figures *more)
 {
-	combine(sum, more, 1);
+	wal_figures_combine(sum, more, 1);
 }
 
 static void collect(struct work *work, struct committer *committers, int64_t start_ns,
@@ -393,15 +395,14 @@ static int settle(struct work *work, struct committer *committers, struct wp_err
 	return rc;
 }
 
-/* The segment to write to exists before any thread asks for it. */
-static int prepare(struct work *work, struct wp_err *err)
+int wal_prepare_segment(struct wp_wal *wal, struct wp_wal_backend *backend, struct wp_err *err)
 {
-	int rc = wp_wal_attach(work->wal, &work->walwriter);
+	int rc = wp_wal_attach(wal, backend);
 
 	if (!rc)
-		rc = wp_wal_detach(work->wal, &work->walwriter);
+		rc = wp_wal_detach(wal, backend);
 	if (rc && err)
-		*err = work->walwriter.err;
+		*err = backend->err;
 	return rc;
 }
 
@@ -422,8 +423,8 @@ int wp_wal_run(struct wp_wal *wal, const struct wp_wal_load *load, int64_t least
 	init_work(&work, wal, load);
 	work.is_recycling = is_recycling;
 	committers = new_committers(&work);
-	rc = prepare(&work, err);
-	take_figures(wal, &before);
+	rc = wal_prepare_segment(wal, &work.walwriter, err);
+	wal_figures_take(wal, &before);
 	wp_hist_clear(wp_wal_switches(wal));
 	if (!rc)
 		rc = start_threads(&work, committers, err);
@@ -433,8 +434,8 @@ int wp_wal_run(struct wp_wal *wal, const struct wp_wal_load *load, int64_t least
 	stop(&work);
 	join_committers(&work, committers);
 	join_walwriter(&work);
-	take_figures(wal, figures);
-	combine(figures, &before, -1);
+	wal_figures_take(wal, figures);
+	wal_figures_combine(figures, &before, -1);
 	join_checkpointer(&work);
 	collect(&work, committers, start_ns, hist, figures);
 	wp_hist_merge(switches, wp_wal_switches(wal));

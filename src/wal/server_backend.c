@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * server_backend.c - a backend: wait for a statement, do its work, answer.
+ */
+#include "server_internal.h"
+
+#include "walprobe/channel.h"
+
+void server_work(struct wp_work *work, double units, double *owed)
+{
+	double wanted = units + *owed;
+	int64_t whole = (int64_t)wanted;
+
+	*owed = wanted - (double)whole;
+	wp_work_do(work, whole);
+}
+
+/* As secure_read(): first an attempt, then a wait, then another attempt. */
+static bool receive(struct server_backend *backend, struct server_request *request)
+{
+	struct wp_poll_event events[WP_POLLER_BATCH];
+
+	for (;;) {
+		int64_t got = wp_channel_receive(backend->end, request, sizeof(*request));
+
+		if (got == (int64_t)sizeof(*request))
+			return true;
+		if (got != -EAGAIN)
+			return false; /* closed: the run is over */
+		if (wp_poller_wait(&backend->poller, -1, events) < 0)
+			return false;
+	}
+}
+
+/* Whoever waits for a row is no sibling that may commit soon. */
+static void lock_row(struct server_backend *backend, struct wp_row_table *table, int64_t row)
+{
+	if (wp_row_try(table, row))
+		return;
+	wp_wal_end(backend->run->wal);
+	wp_row_wait(table, row, &backend->waiter);
+	wp_wal_enter(backend->run->wal);
+}
+
+static void unlock_rows(struct server_backend *backend, const struct server_request *request)
+{
+	if (backend->has_teller)
+		wp_row_release(&backend->run->tellers, request->teller);
+	if (backend->has_branch)
+		wp_row_release(&backend->run->branches, request->branch);
+	backend->has_teller = backend->has_branch = false;
+}
+
+static int commit(struct server_backend *backend, const struct server_request *request)
+{
+	const struct wp_server_load *load = backend->run->load;
+	int64_t bytes = load->record_bytes + (request->has_image ? WP_WAL_IMAGE_BYTES : 0);
+	uint64_t lsn;
+	int rc = wp_wal_insert(backend->run->wal, &backend->wal, bytes, &lsn);
+
+	if (!rc)
+		rc = wp_wal_flush(backend->run->wal, &backend->wal, lsn);
+	wp_wal_end(backend->run->wal);
+	return rc;
+}
+
+static int execute(struct server_backend *backend, const struct server_request *request)
+{
+	const struct wp_tx_shape *shape = backend->run->load->shape;
+	double units = backend->run->load->server_units * shape->shares[request->statement];
+	double later = 0;
+	int rc = 0;
+
+	if (request->statement == shape->xid_statement)
+		wp_wal_enter(backend->run->wal);
+	if (request->statement == shape->statements - 1) {
+		later = units * (1 - shape->commit_share);
+		units -= later;
+	}
+	server_work(&backend->work, units, &backend->owed);
+	if (request->statement == shape->teller_statement) {
+		lock_row(backend, &backend->run->tellers, request->teller);
+		backend->has_teller = true;
+	}
+	if (request->statement == shape->branch_statement) {
+		lock_row(backend, &backend->run->branches, request->branch);
+		backend->has_branch = true;
+	}
+	if (request->statement < shape->statements - 1)
+		return 0;
+	rc = commit(backend, request);
+	unlock_rows(backend, request);
+	server_work(&backend->work, later, &backend->owed);
+	return rc;
+}
+
+void server_backend_main(void *argument)
+{
+	struct server_backend *backend = argument;
+	struct server_request request;
+	struct server_answer answer = { .is_failed = 0 };
+	int64_t cpu_ns;
+	int rc;
+
+	rc = wp_wal_attach(backend->run->wal, &backend->wal);
+	if (rc)
+		wp_wal_fail(backend->run->wal, &backend->wal.err);
+	cpu_ns = wp_os_cpu_ns(backend->run->os);
+	wp_sem_post(&backend->run->ready);
+	while (receive(backend, &request)) {
+		if (!rc)
+			rc = execute(backend, &request);
+		answer.is_failed = rc != 0;
+		if (wp_channel_send(backend->end, &answer, sizeof(answer)))
+			break; /* the client is gone */
+	}
+	backend->cpu_ns = wp_os_cpu_ns(backend->run->os) - cpu_ns;
+}
