@@ -30,16 +30,19 @@ struct wp_tx_shape {
 	int xid_statement;                       /* the first that writes */
 	int teller_statement;                    /* -1: none */
 	int branch_statement;                    /* -1: none */
-	double commit_share; /* of the last statement's work, before the records are inserted */
+	int64_t record_bytes; /* WAL without page images, as measured with PostgreSQL 15 */
+	double commit_share;  /* of the last statement's work, before the records are inserted */
 };
 
 /* wp_tx_shape_find - the shape of a built-in script of walprobe ramp; NULL: none is known. */
 const struct wp_tx_shape *wp_tx_shape_find(const char *name);
 
-/* full page images after a checkpoint: transaction k has one with probability exp(-k / pages) */
+/* full page images after a checkpoint: transaction k has first x exp(-k / pages) on average */
 struct wp_tx_images {
+	double first;
 	double pages;   /* 0: none */
-	double stretch; /* transactions of the run that each one here stands for */
+	double stretch; /* transactions that each one here stands for; 1: itself */
+	int64_t bytes;  /* WAL of one image */
 };
 
 struct wp_server_load {

@@ -8,6 +8,7 @@ const struct wp_command *const wp_commands[] = {
 	&wp_cmd_io,
 	&wp_cmd_inspect,
 	&wp_cmd_ramp,
+	&wp_cmd_predict,
 	&wp_cmd_witness,
 	&wp_cmd_plug_write,
 	&wp_cmd_plug_verify,

@@ -15,6 +15,7 @@ extern const struct wp_command wp_cmd_append;
 extern const struct wp_command wp_cmd_io;
 extern const struct wp_command wp_cmd_inspect;
 extern const struct wp_command wp_cmd_ramp;
+extern const struct wp_command wp_cmd_predict;
 extern const struct wp_command wp_cmd_witness;
 extern const struct wp_command wp_cmd_plug_write;
 extern const struct wp_command wp_cmd_plug_verify;

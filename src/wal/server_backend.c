@@ -54,7 +54,7 @@ static void unlock_rows(struct server_backend *backend, const struct server_requ
 static int commit(struct server_backend *backend, const struct server_request *request)
 {
 	const struct wp_server_load *load = backend->run->load;
-	int64_t bytes = load->record_bytes + (request->has_image ? WP_WAL_IMAGE_BYTES : 0);
+	int64_t bytes = load->record_bytes + request->images * load->images.bytes;
 	uint64_t lsn;
 	int rc = wp_wal_insert(backend->run->wal, &backend->wal, bytes, &lsn);
 

@@ -9,15 +9,20 @@
 
 #include <math.h>
 
-static bool draw_image(struct server_clients *clients)
+static int32_t draw_images(struct server_clients *clients)
 {
 	const struct wp_tx_images *images = &clients->run->load->images;
-	double k = clients->since_checkpoint;
+	double mean;
+	double whole;
 
 	if (images->pages <= 0)
-		return false;
+		return 0;
+	mean = images->first * exp(-clients->since_checkpoint / images->pages);
 	clients->since_checkpoint += images->stretch;
-	return wp_random_unit(&clients->random) < exp(-k / images->pages);
+	whole = floor(mean);
+	if (whole >= SERVER_IMAGES_MAXIMUM)
+		return SERVER_IMAGES_MAXIMUM;
+	return (int32_t)whole + (wp_random_unit(&clients->random) < mean - whole);
 }
 
 static void begin(struct server_clients *clients, struct server_client *client)
@@ -28,7 +33,7 @@ static void begin(struct server_clients *clients, struct server_client *client)
 	client->start_ns = wp_os_now_ns(clients->run->os);
 	client->request.branch = (int32_t)wp_random_below(&clients->random, scale);
 	client->request.teller = (int32_t)wp_random_below(&clients->random, scale * 10);
-	client->request.has_image = draw_image(clients);
+	client->request.images = draw_images(clients);
 }
 
 static int send_next(struct server_clients *clients, struct server_client *client)

@@ -11,6 +11,7 @@
 #include "walprobe/server_load.h"
 #include "walprobe/work.h"
 
+#define SERVER_IMAGES_MAXIMUM 16 /* page images of one transaction */
 #define REQUEST_PADDING 80 /* together about what Bind, Execute and Sync of a statement take */
 #define ANSWER_PADDING 56
 
@@ -19,7 +20,7 @@ struct server_request {
 	int32_t statement;
 	int32_t branch;
 	int32_t teller;
-	int32_t has_image;
+	int32_t images;
 	unsigned char padding[REQUEST_PADDING];
 };
 

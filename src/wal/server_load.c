@@ -11,9 +11,9 @@
 
 /* Shares: what each statement takes beyond an empty round trip, PostgreSQL 15, prepared. */
 static const struct wp_tx_shape shapes[] = {
-	{ "tpcb-like", 7, { 0.03, 0.29, 0.11, 0.19, 0.15, 0.12, 0.11 }, 1, 3, 4, 0.5 },
-	{ "simple-update", 5, { 0.05, 0.44, 0.17, 0.18, 0.16 }, 1, -1, -1, 0.5 },
-	{ "commit-only", 1, { 1.0 }, 0, -1, -1, 0.7 },
+	{ "tpcb-like", 7, { 0.03, 0.29, 0.11, 0.19, 0.15, 0.12, 0.11 }, 1, 3, 4, 480, 0.5 },
+	{ "simple-update", 5, { 0.05, 0.44, 0.17, 0.18, 0.16 }, 1, -1, -1, 320, 0.5 },
+	{ "commit-only", 1, { 1.0 }, 0, -1, -1, 120, 0.7 },
 };
 
 const struct wp_tx_shape *wp_tx_shape_find(const char *name)
@@ -59,7 +59,7 @@ static void release_run(struct server_run *run)
 static struct server_backend *new_backends(struct server_run *run)
 {
 	const struct wp_server_load *load = run->load;
-	int64_t most = load->record_bytes + WP_WAL_IMAGE_BYTES;
+	int64_t most = load->record_bytes + SERVER_IMAGES_MAXIMUM * load->images.bytes;
 	struct server_backend *backends = wp_xcalloc((size_t)load->clients, sizeof(*backends));
 
 	for (int64_t i = 0; i < load->clients; i++) {
