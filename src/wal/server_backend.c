@@ -4,7 +4,7 @@
  */
 #include "server_internal.h"
 
-#include "walprobe/channel.h"
+#include "walprobe/socket_pair.h"
 
 void server_work(struct wp_work *work, double units, double *owed)
 {
@@ -21,7 +21,7 @@ static bool receive(struct server_backend *backend, struct server_request *reque
 	struct wp_poll_event events[WP_POLLER_BATCH];
 
 	for (;;) {
-		int64_t got = wp_channel_receive(backend->end, request, sizeof(*request));
+		int64_t got = wp_socket_pair_receive(backend->end, request, sizeof(*request));
 
 		if (got == (int64_t)sizeof(*request))
 			return true;
@@ -111,7 +111,7 @@ void server_backend_main(void *argument)
 		if (!rc)
 			rc = execute(backend, &request);
 		answer.is_failed = rc != 0;
-		if (wp_channel_send(backend->end, &answer, sizeof(answer)))
+		if (wp_socket_pair_send(backend->end, &answer, sizeof(answer)))
 			break; /* the client is gone */
 	}
 	backend->cpu_ns = wp_os_cpu_ns(backend->run->os) - cpu_ns;

@@ -5,7 +5,7 @@
  */
 #include "server_internal.h"
 
-#include "walprobe/channel.h"
+#include "walprobe/socket_pair.h"
 
 #include <math.h>
 
@@ -43,7 +43,7 @@ static int send_next(struct server_clients *clients, struct server_client *clien
 
 	server_work(&clients->work, load->client_units / load->shape->statements, &clients->owed);
 	client->request.statement = client->statement++;
-	rc = wp_channel_send(client->end, &client->request, sizeof(client->request));
+	rc = wp_socket_pair_send(client->end, &client->request, sizeof(client->request));
 	return rc ? wp_fail(&clients->err, WP_E_SYS, -rc, "could not send to a backend") : 0;
 }
 
@@ -64,7 +64,7 @@ static bool is_stopping(const struct server_clients *clients)
 static int take_answer(struct server_clients *clients, struct server_client *client)
 {
 	struct server_answer answer;
-	int64_t got = wp_channel_receive(client->end, &answer, sizeof(answer));
+	int64_t got = wp_socket_pair_receive(client->end, &answer, sizeof(answer));
 
 	if (got == -EAGAIN)
 		return 0;

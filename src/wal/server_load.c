@@ -2,7 +2,7 @@
 #include "load_internal.h"
 #include "server_internal.h"
 
-#include "walprobe/channel.h"
+#include "walprobe/socket_pair.h"
 #include "walprobe/mem.h"
 #include "walprobe/stop.h"
 
@@ -78,7 +78,7 @@ static struct server_backend *new_backends(struct server_run *run)
 static void free_backends(struct server_run *run, struct server_backend *backends)
 {
 	for (int64_t i = 0; i < run->load->clients; i++) {
-		wp_channel_close(backends[i].end);
+		wp_socket_pair_close(backends[i].end);
 		wp_poller_close(&backends[i].poller);
 		wp_work_release(&backends[i].work);
 		wp_row_waiter_release(&backends[i].waiter);
@@ -105,7 +105,7 @@ static void init_clients(struct server_clients *clients, struct server_run *run)
 static void close_clients(struct server_clients *clients)
 {
 	for (int64_t i = 0; i < clients->run->load->clients; i++) {
-		wp_channel_close(clients->items[i].end);
+		wp_socket_pair_close(clients->items[i].end);
 		clients->items[i].end = -1;
 	}
 }
@@ -132,7 +132,7 @@ static int connect_one(
 	struct server_backend *backend, struct server_client *client, struct wp_err *err)
 {
 	int ends[2];
-	int rc = wp_channel_open(ends, err);
+	int rc = wp_socket_pair_open(ends, err);
 
 	if (rc)
 		return rc;

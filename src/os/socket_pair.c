@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "walprobe/channel.h"
+#include "walprobe/socket_pair.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-int wp_channel_open(int ends[2], struct wp_err *err)
+int wp_socket_pair_open(int ends[2], struct wp_err *err)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0)
 		return 0;
@@ -12,13 +12,13 @@ int wp_channel_open(int ends[2], struct wp_err *err)
 	return wp_fail(err, WP_E_SYS, errno, "could not make a pair of sockets");
 }
 
-void wp_channel_close(int end)
+void wp_socket_pair_close(int end)
 {
 	if (end >= 0)
 		(void)close(end); /* holds no data that anybody needs */
 }
 
-int wp_channel_send(int end, const void *message, size_t length)
+int wp_socket_pair_send(int end, const void *message, size_t length)
 {
 	ssize_t sent;
 
@@ -30,7 +30,7 @@ int wp_channel_send(int end, const void *message, size_t length)
 	return (size_t)sent == length ? 0 : -EMSGSIZE;
 }
 
-int64_t wp_channel_receive(int end, void *message, size_t length)
+int64_t wp_socket_pair_receive(int end, void *message, size_t length)
 {
 	ssize_t received;
 
