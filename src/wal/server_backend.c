@@ -97,7 +97,7 @@ static int execute(struct server_backend *backend, const struct server_request *
 void server_backend_main(void *argument)
 {
 	struct server_backend *backend = argument;
-	struct server_request request;
+	struct server_request request = { .statement = 0 };
 	struct server_answer answer = { .is_failed = 0 };
 	int64_t cpu_ns;
 	int rc;
@@ -114,5 +114,7 @@ void server_backend_main(void *argument)
 		if (wp_socket_pair_send(backend->end, &answer, sizeof(answer)))
 			break; /* the client is gone */
 	}
+	/* Its transaction is rolled back: others may wait for its rows. */
+	unlock_rows(backend, &request);
 	backend->cpu_ns = wp_os_cpu_ns(backend->run->os) - cpu_ns;
 }
