@@ -53,6 +53,7 @@ struct wp_wal_config {
 	bool is_sparse;
 	bool is_direct; /* O_DIRECT; eras before 16 only with open_datasync and open_sync */
 	uint64_t seed;
+	bool is_shared; /* processes use it together (forked.h), not threads alone */
 };
 
 struct wp_wal;

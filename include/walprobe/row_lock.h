@@ -6,7 +6,8 @@
  * holds the row, the others for the first (in PostgreSQL: for its tuple lock). Whoever ends a
  * transaction wakes the first alone; until that one runs, a newcomer may take the row before it.
  * Source: PostgreSQL heapam.c, heap_update(), heap_acquire_tuplock(), XactLockTableWait().
- * Threads: yes, one waiter object per thread.
+ * Threads: yes, one waiter object per thread; or per process, where table and waiters are in memory
+ * that they share.
  */
 #ifndef WALPROBE_ROW_LOCK_H
 #define WALPROBE_ROW_LOCK_H

@@ -4,7 +4,9 @@
  * do between two flushes.
  *
  * Floor: wal (may include base, os, stats). One thread serves all clients, as walprobe ramp does;
- * each client has a backend with a thread of its own and a socket between them. A transaction is
+ * each client has a backend and a socket between them. A backend is a process that leads a session
+ * of its own, as a server's is, where the pg_wal can be shared between processes (is_shared), else
+ * a thread. A transaction is
  * its statements: the client does its work and sends, the backend wakes up, does its work, takes
  * the row locks that the statement takes, and answers; the last statement inserts the records,
  * flushes, and ends the transaction, which frees its rows. Work burns processor time in units
@@ -20,7 +22,9 @@
 #include "walprobe/wal_load.h"
 
 #define WP_TX_STATEMENTS_MAXIMUM 8
-#define WP_TX_WORK_BYTES ((size_t)32 << 10) /* memory that a backend's work reads */
+/* memory that the work of a backend and of the client thread reads; about what they touch of caches */
+#define WP_TX_BACKEND_BYTES ((size_t)128 << 10)
+#define WP_TX_CLIENT_BYTES ((size_t)64 << 10)
 
 /* one kind of transaction */
 struct wp_tx_shape {

@@ -44,11 +44,16 @@ void wp_thread_join(struct wp_thread *thread);
 /* wp_mutex_init, wp_mutex_release - a plain mutex; init cannot fail with these attributes. */
 void wp_mutex_init(struct wp_mutex *mutex);
 void wp_mutex_release(struct wp_mutex *mutex);
+
+/* wp_mutex_init_shared - the same in memory that processes share (forked.h). */
+void wp_mutex_init_shared(struct wp_mutex *mutex);
 void wp_mutex_lock(struct wp_mutex *mutex);
 void wp_mutex_unlock(struct wp_mutex *mutex);
 
 /* wp_sem_init, wp_sem_release - a semaphore of this process with a starting count. */
 void wp_sem_init(struct wp_sem *sem, unsigned count);
+/* wp_sem_init_shared - the same in memory that processes share (forked.h). */
+void wp_sem_init_shared(struct wp_sem *sem, unsigned count);
 void wp_sem_release(struct wp_sem *sem);
 void wp_sem_post(struct wp_sem *sem);
 

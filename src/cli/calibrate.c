@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #define STANDARD_SCALE 10
-#define BLOCK_NS (700 * WP_NS_PER_MS)
 #define NEEDED_BYTES (INT64_C(600) << 20)
 
 /* a private directory in memory for the model, and for a server's pg_wal */
@@ -118,7 +117,7 @@ static void begin_calibration(struct wp_run *run, const struct wp_calibrate_opti
 {
 	out->shape = wp_tx_shape_find(options->builtin);
 	out->scale = options->scale ? options->scale : STANDARD_SCALE;
-	out->time_ns = BLOCK_NS;
+	out->time_ns = run->time_ns;
 	out->server_version = wp_xstrdup(version);
 	out->started = wp_xstrdup(run->result->started);
 	for (size_t i = 0; i < count; i++) {
@@ -139,7 +138,7 @@ static int measure_server(struct wp_run *run, const struct wp_calibrate_options 
 		.scale = options->scale ? options->scale : STANDARD_SCALE,
 		.clients = clients,
 		.client_count = count,
-		.time_ns = BLOCK_NS };
+		.time_ns = run->time_ns };
 	struct wp_predict_server *server = NULL;
 	int rc;
 

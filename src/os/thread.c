@@ -65,6 +65,16 @@ void wp_mutex_init(struct wp_mutex *mutex)
 	(void)pthread_mutex_init(&mutex->handle, NULL); /* cannot fail without attributes */
 }
 
+void wp_mutex_init_shared(struct wp_mutex *mutex)
+{
+	pthread_mutexattr_t attributes;
+
+	(void)pthread_mutexattr_init(&attributes);
+	(void)pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	(void)pthread_mutex_init(&mutex->handle, &attributes); /* cannot fail with these */
+	(void)pthread_mutexattr_destroy(&attributes);
+}
+
 void wp_mutex_release(struct wp_mutex *mutex)
 {
 	(void)pthread_mutex_destroy(&mutex->handle);
@@ -89,6 +99,14 @@ void wp_mutex_unlock(struct wp_mutex *mutex)
 void wp_sem_init(struct wp_sem *sem, unsigned count)
 {
 	int rc = sem_init(&sem->handle, 0, count);
+
+	assert(rc == 0);
+	(void)rc;
+}
+
+void wp_sem_init_shared(struct wp_sem *sem, unsigned count)
+{
+	int rc = sem_init(&sem->handle, 1, count);
 
 	assert(rc == 0);
 	(void)rc;

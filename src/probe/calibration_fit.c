@@ -40,7 +40,7 @@ static double measure_unit_ns(const struct wp_os *os)
 	double best_ns = INFINITY;
 	struct wp_work work;
 
-	wp_work_init(&work, WP_TX_WORK_BYTES, 1);
+	wp_work_init(&work, WP_TX_BACKEND_BYTES, 1);
 	for (int i = 0; i < TRIALS; i++) {
 		int64_t start_ns = wp_os_cpu_ns(os);
 		double each_ns;
@@ -213,7 +213,8 @@ static int make_wal(struct fit *fit, const char *dir, struct wp_err *err)
 		.era = wp_era_find("15"),
 		.segment_bytes = INT64_C(16) << 20,
 		.segments = SEGMENTS,
-		.seed = fit->run->seed };
+		.seed = fit->run->seed,
+		.is_shared = true };
 
 	return wp_wal_new(fit->run->os, &config, &fit->wal, err);
 }

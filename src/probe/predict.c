@@ -33,7 +33,8 @@ static int make_wal(struct predict_ring *ring, struct wp_err *err)
 		.era = wp_era_find("15"),
 		.segment_bytes = SEGMENT_BYTES,
 		.segments = SEGMENTS,
-		.seed = ring->seed };
+		.seed = ring->seed,
+		.is_shared = true };
 	int rc = wp_os_mkdir(ring->os, dir, 0700);
 
 	if (rc)

@@ -30,6 +30,10 @@ static const struct wp_column columns[] = {
 		"Mean time of writing and syncing the log in the model." },
 	{ "flush_measured_ns", "measured", "ns", WP_KIND_INT,
 		"Mean time of writing and syncing the log on the real server." },
+	{ "cpu_predicted_ns", "CPU", "ns", WP_KIND_INT,
+		"Processor time of a transaction in the model, clients and backends." },
+	{ "cpu_measured_ns", "measured", "ns", WP_KIND_INT,
+		"Processor time of a transaction on the real server, clients and server." },
 	{ "tps_closed_form", "closed form", "1/s", WP_KIND_REAL,
 		"Transactions a second by theory, from the sync of a page alone." },
 	{ "closed_form_error_percent", "its error", "%", WP_KIND_REAL,
@@ -148,6 +152,12 @@ static void fill_model(struct wp_row *row, const struct wp_measure *model)
 		wp_row_int(row, "flush_predicted_ns", counts->flush_ns / counts->syncs);
 	else
 		wp_row_absent(row, "flush_predicted_ns", "nothing was synced");
+	if (series->sum.wal.commits > 0)
+		wp_row_int(row, "cpu_predicted_ns",
+			(series->sum.server_cpu_ns + series->sum.client_cpu_ns) /
+				series->sum.wal.commits);
+	else
+		wp_row_absent(row, "cpu_predicted_ns", "nothing was committed");
 }
 
 static void set_error(struct wp_row *row, const char *key, double tps, double truth)
@@ -161,7 +171,8 @@ static void set_error(struct wp_row *row, const char *key, double tps, double tr
 static void fill_check(struct wp_row *row, const struct wp_measure *check)
 {
 	static const char *const keys[] = { "tps_measured", "measured_low", "measured_high",
-		"error_percent", "commits_per_sync_measured", "flush_measured_ns" };
+		"error_percent", "commits_per_sync_measured", "flush_measured_ns",
+		"cpu_measured_ns" };
 	const struct check_series *series;
 
 	if (!check) {
@@ -180,6 +191,10 @@ static void fill_check(struct wp_row *row, const struct wp_measure *check)
 			(int64_t)(series->flush_ms * 1e6 / series->syncs));
 	else
 		wp_row_absent(row, "flush_measured_ns", "the server does not tell");
+	if (series->commits > 0 && isfinite(series->cpu_ns))
+		wp_row_int(row, "cpu_measured_ns", (int64_t)(series->cpu_ns / series->commits));
+	else
+		wp_row_absent(row, "cpu_measured_ns", "the server's processes cannot be seen");
 }
 
 static void fill_closed_form(struct wp_row *row, double tps)

@@ -28,6 +28,7 @@ struct check_series {
 	double commits; /* all rounds but the warm-up */
 	double syncs;
 	double flush_ms;
+	double cpu_ns; /* of server and clients; NaN: not known */
 };
 
 #endif

@@ -335,6 +335,10 @@ static int run_check(struct wp_measure *measure, int64_t least_ns, struct wp_his
 	subtract(sums, self->sums, before.sums);
 	series->commits += (double)(self->counts.transactions - before.counts.transactions);
 	series->syncs += sums[is_open ? WP_COUNTER_WAL_WRITES : WP_COUNTER_WAL_SYNCS];
+	series->cpu_ns += self->server_cpu_ns < 0
+				  ? (double)NAN
+				  : (double)(self->server_cpu_ns - before.server_cpu_ns +
+					     self->cpu_ns - before.cpu_ns);
 	series->flush_ms += sums[WP_COUNTER_WAL_WRITE_MS] + sums[WP_COUNTER_WAL_SYNC_MS];
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "wal_internal.h"
+#include "walprobe/forked.h"
 #include "walprobe/mem.h"
 
 #define WALWRITER_DELAY_NS (200 * WP_NS_PER_MS)
@@ -81,7 +82,7 @@ int wp_wal_new(const struct wp_os *os, const struct wp_wal_config *config, struc
 		free(pg_wal);
 		return rc;
 	}
-	wal = wp_xcalloc(1, sizeof(*wal));
+	wal = config->is_shared ? wp_shared_alloc(sizeof(*wal)) : wp_xcalloc(1, sizeof(*wal));
 	wal->os = os;
 	wal->config = *config;
 	wal->config.dir = pg_wal;
@@ -93,9 +94,15 @@ int wp_wal_new(const struct wp_os *os, const struct wp_wal_config *config, struc
 	};
 	init_segments(wal);
 	init_positions(wal);
-	wal->pages = wp_xaligned(WP_WAL_PAGE_BYTES, WAL_RING_BYTES);
-	wp_mutex_init(&wal->insert_lock);
-	wp_mutex_init(&wal->guard);
+	if (config->is_shared) {
+		wal->pages = wp_shared_alloc(WAL_RING_BYTES);
+		wp_mutex_init_shared(&wal->insert_lock);
+		wp_mutex_init_shared(&wal->guard);
+	} else {
+		wal->pages = wp_xaligned(WP_WAL_PAGE_BYTES, WAL_RING_BYTES);
+		wp_mutex_init(&wal->insert_lock);
+		wp_mutex_init(&wal->guard);
+	}
 	wp_hist_init(&wal->switches);
 	wp_wal_set_method(wal, WP_METHOD_FDATASYNC, 0, 0);
 	*out = wal;
@@ -109,9 +116,14 @@ void wp_wal_free(struct wp_wal *wal)
 	wp_hist_release(&wal->switches);
 	wp_mutex_release(&wal->guard);
 	wp_mutex_release(&wal->insert_lock);
-	free(wal->pages);
 	free((char *)(uintptr_t)wal->config.dir);
-	free(wal);
+	if (wal->config.is_shared) {
+		wp_shared_free(wal->pages, WAL_RING_BYTES);
+		wp_shared_free(wal, sizeof(*wal));
+	} else {
+		free(wal->pages);
+		free(wal);
+	}
 }
 
 void wp_wal_set_method(
@@ -133,7 +145,10 @@ void wp_wal_backend_init(
 	memset(backend, 0, sizeof(*backend));
 	backend->id = id;
 	backend->fd = -1;
-	wp_sem_init(&backend->sem, 0);
+	if (wal->config.is_shared)
+		wp_sem_init_shared(&backend->sem, 0);
+	else
+		wp_sem_init(&backend->sem, 0);
 	wp_random_init(&backend->random, wal->config.seed + (uint64_t)id * 2654435761);
 	/* Debt from earlier transactions can make one longer by what rounding took. */
 	backend->scratch = wp_xcalloc(most + 2 * WAL_COMMIT_ALIGNED_BYTES + 64, 1);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "walprobe/row_lock.h"
 
-#include "walprobe/mem.h"
+#include "walprobe/forked.h"
 
 void wp_row_table_init(struct wp_row_table *table, int64_t count)
 {
-	wp_mutex_init(&table->guard);
-	table->rows = wp_xcalloc((size_t)count, sizeof(*table->rows));
+	wp_mutex_init_shared(&table->guard);
+	table->rows = wp_shared_alloc((size_t)count * sizeof(*table->rows));
 	table->count = count;
 }
 
 void wp_row_table_release(struct wp_row_table *table)
 {
-	free(table->rows);
+	wp_shared_free(table->rows, (size_t)table->count * sizeof(*table->rows));
 	table->rows = NULL;
 	wp_mutex_release(&table->guard);
 }
@@ -21,7 +21,7 @@ void wp_row_waiter_init(struct wp_row_waiter *waiter)
 {
 	waiter->next = NULL;
 	waiter->waits = 0;
-	wp_sem_init(&waiter->sem, 0);
+	wp_sem_init_shared(&waiter->sem, 0);
 }
 
 void wp_row_waiter_release(struct wp_row_waiter *waiter)

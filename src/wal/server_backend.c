@@ -94,19 +94,30 @@ static int execute(struct server_backend *backend, const struct server_request *
 	return rc;
 }
 
+static int prepare(struct server_backend *backend)
+{
+	struct server_run *run = backend->run;
+	int rc = wp_poller_open(&backend->poller, &backend->wal.err);
+
+	if (!rc)
+		rc = server_watch(&backend->poller, backend->end, backend, &backend->wal.err);
+	if (!rc)
+		rc = wp_wal_attach(run->wal, &backend->wal);
+	if (rc)
+		wp_wal_fail(run->wal, &backend->wal.err);
+	return rc;
+}
+
 void server_backend_main(void *argument)
 {
 	struct server_backend *backend = argument;
+	struct server_run *run = backend->run;
 	struct server_request request = { .statement = 0 };
 	struct server_answer answer = { .is_failed = 0 };
-	int64_t cpu_ns;
-	int rc;
+	int rc = prepare(backend);
+	int64_t cpu_ns = wp_os_cpu_ns(run->os);
 
-	rc = wp_wal_attach(backend->run->wal, &backend->wal);
-	if (rc)
-		wp_wal_fail(backend->run->wal, &backend->wal.err);
-	cpu_ns = wp_os_cpu_ns(backend->run->os);
-	wp_sem_post(&backend->run->ready);
+	wp_sem_post(&run->ready);
 	while (receive(backend, &request)) {
 		if (!rc)
 			rc = execute(backend, &request);
@@ -116,5 +127,18 @@ void server_backend_main(void *argument)
 	}
 	/* Its transaction is rolled back: others may wait for its rows. */
 	unlock_rows(backend, &request);
-	backend->cpu_ns = wp_os_cpu_ns(backend->run->os) - cpu_ns;
+	backend->cpu_ns = wp_os_cpu_ns(run->os) - cpu_ns;
+	if (wp_wal_detach(run->wal, &backend->wal))
+		wp_wal_fail(run->wal, &backend->wal.err);
+	wp_poller_close(&backend->poller);
+}
+
+/* Only this backend's end stays open, so that it sees when its client is gone. */
+void server_backend_process(void *argument)
+{
+	struct server_backend *backend = argument;
+
+	for (int64_t i = 0; i < backend->run->load->clients; i++)
+		wp_socket_pair_close(backend->clients->items[i].end);
+	server_backend_main(backend);
 }

@@ -44,20 +44,6 @@ struct server_run {
 	struct wp_row_table tellers;
 };
 
-struct server_backend {
-	struct server_run *run;
-	struct wp_wal_backend wal;
-	struct wp_row_waiter waiter;
-	struct wp_work work;
-	struct wp_poller poller;
-	struct wp_thread thread;
-	int end; /* socket; -1: none */
-	bool has_teller;
-	bool has_branch;
-	double owed; /* fractions of units not done yet */
-	int64_t cpu_ns;
-};
-
 /* one client as the client thread sees it */
 struct server_client {
 	int end; /* socket; -1: none */
@@ -86,9 +72,30 @@ struct server_clients {
 	int rc;
 };
 
+/* in memory that is shared with the process that runs it, if one does */
+struct server_backend {
+	struct server_run *run;
+	const struct server_clients *clients;
+	struct wp_wal_backend wal;
+	struct wp_row_waiter waiter;
+	struct wp_work work;
+	struct wp_poller poller;
+	struct wp_thread thread;
+	int64_t pid; /* 0: a thread runs it */
+	int end;     /* socket; -1: none */
+	bool has_teller;
+	bool has_branch;
+	double owed; /* fractions of units not done yet */
+	int64_t cpu_ns;
+};
+
 /* server_backend_main, server_clients_main - what the threads run. */
 void server_backend_main(void *argument);
+void server_backend_process(void *argument); /* the same in a process of its own */
 void server_clients_main(void *argument);
+
+/* server_watch - wait for a socket with poller; 0, or -WP_E_SYS. */
+int server_watch(struct wp_poller *poller, int end, void *owner, struct wp_err *err);
 
 /* server_work - units of work, fractions carried over in owed. */
 void server_work(struct wp_work *work, double units, double *owed);

@@ -2,11 +2,14 @@
 #include "load_internal.h"
 #include "server_internal.h"
 
-#include "walprobe/socket_pair.h"
+#include "walprobe/forked.h"
 #include "walprobe/mem.h"
+#include "walprobe/socket_pair.h"
 #include "walprobe/stop.h"
 
 #define STACK_BYTES ((size_t)256 << 10)
+#define START_LIMIT_NS (10 * WP_NS_PER_S)
+#define END_LIMIT_NS (5 * WP_NS_PER_S)
 #define LOOK_NS (20 * WP_NS_PER_MS) /* how often the main thread looks for a signal */
 
 /* Shares: what each statement takes beyond an empty round trip, PostgreSQL 15, prepared. */
@@ -36,11 +39,10 @@ void wp_server_figures_add(struct wp_server_figures *sum, const struct wp_server
 
 static void init_run(struct server_run *run, struct wp_wal *wal, const struct wp_server_load *load)
 {
-	memset(run, 0, sizeof(*run));
 	run->wal = wal;
 	run->os = wp_wal_segments(wal)->os;
 	run->load = load;
-	wp_sem_init(&run->ready, 0);
+	wp_sem_init_shared(&run->ready, 0);
 	wp_sem_init(&run->go, 0);
 	wp_sem_init(&run->over, 0);
 	wp_row_table_init(&run->branches, load->scale);
@@ -56,21 +58,24 @@ static void release_run(struct server_run *run)
 	wp_sem_release(&run->ready);
 }
 
-static struct server_backend *new_backends(struct server_run *run)
+static struct server_backend *new_backends(
+	struct server_run *run, const struct server_clients *clients)
 {
 	const struct wp_server_load *load = run->load;
 	int64_t most = load->record_bytes + SERVER_IMAGES_MAXIMUM * load->images.bytes;
-	struct server_backend *backends = wp_xcalloc((size_t)load->clients, sizeof(*backends));
+	struct server_backend *backends =
+		wp_shared_alloc((size_t)load->clients * sizeof(*backends));
 
 	for (int64_t i = 0; i < load->clients; i++) {
 		struct server_backend *backend = &backends[i];
 
 		backend->run = run;
+		backend->clients = clients;
 		backend->end = -1;
 		backend->poller.fd = -1;
 		wp_wal_backend_init(&backend->wal, run->wal, (int)i + 1, most);
 		wp_row_waiter_init(&backend->waiter);
-		wp_work_init(&backend->work, WP_TX_WORK_BYTES, load->seed + (uint64_t)i);
+		wp_work_init(&backend->work, WP_TX_BACKEND_BYTES, load->seed + (uint64_t)i);
 	}
 	return backends;
 }
@@ -78,13 +83,16 @@ static struct server_backend *new_backends(struct server_run *run)
 static void free_backends(struct server_run *run, struct server_backend *backends)
 {
 	for (int64_t i = 0; i < run->load->clients; i++) {
-		wp_socket_pair_close(backends[i].end);
-		wp_poller_close(&backends[i].poller);
+		/* A process had descriptors of its own, with numbers that mean others here. */
+		if (backends[i].pid)
+			backends[i].wal.fd = -1;
+		else
+			wp_socket_pair_close(backends[i].end);
 		wp_work_release(&backends[i].work);
 		wp_row_waiter_release(&backends[i].waiter);
 		wp_wal_backend_release(&backends[i].wal, run->wal);
 	}
-	free(backends);
+	wp_shared_free(backends, (size_t)run->load->clients * sizeof(*backends));
 }
 
 static void init_clients(struct server_clients *clients, struct server_run *run)
@@ -97,7 +105,7 @@ static void init_clients(struct server_clients *clients, struct server_run *run)
 	clients->items = wp_xcalloc((size_t)load->clients, sizeof(*clients->items));
 	for (int64_t i = 0; i < load->clients; i++)
 		clients->items[i].end = -1;
-	wp_work_init(&clients->work, WP_TX_WORK_BYTES, load->seed + 1000003);
+	wp_work_init(&clients->work, WP_TX_CLIENT_BYTES, load->seed + 1000003);
 	wp_random_init(&clients->random, load->seed);
 	wp_hist_init(&clients->hist);
 }
@@ -121,14 +129,23 @@ static void release_clients(struct server_clients *clients)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static int watch(struct wp_poller *poller, int end, void *owner, struct wp_err *err)
+int server_watch(struct wp_poller *poller, int end, void *owner, struct wp_err *err)
 {
 	int rc = wp_poller_add(poller, end, WP_POLL_READ, owner);
 
 	return rc < 0 ? wp_fail(err, WP_E_SYS, -rc, "could not watch a socket") : 0;
 }
 
-static int connect_one(
+static int start_process(struct server_backend *backend, struct wp_err *err)
+{
+	int rc = wp_forked_start(server_backend_process, backend, &backend->pid, err);
+
+	if (!rc)
+		wp_socket_pair_close(backend->end);
+	return rc;
+}
+
+static int start_backend(
 	struct server_backend *backend, struct server_client *client, struct wp_err *err)
 {
 	int ends[2];
@@ -138,37 +155,33 @@ static int connect_one(
 		return rc;
 	client->end = ends[0];
 	backend->end = ends[1];
-	rc = wp_poller_open(&backend->poller, err);
-	return rc ? rc : watch(&backend->poller, backend->end, backend, err);
+	if (wp_wal_config_of(backend->run->wal)->is_shared)
+		return start_process(backend, err);
+	return wp_thread_start(&backend->thread, server_backend_main, backend, STACK_BYTES, err);
 }
 
-static int start_backend(struct server_backend *backend, struct server_clients *clients, int64_t i,
-	struct wp_err *err)
+static int start_backends(struct server_run *run, struct server_backend *backends,
+	struct server_clients *clients, struct wp_err *err)
 {
-	struct server_client *client = &clients->items[i];
-	int rc = connect_one(backend, client, err);
+	int rc = 0;
 
-	if (!rc)
-		rc = watch(&clients->poller, client->end, client, err);
-	if (!rc)
-		rc = wp_thread_start(
-			&backend->thread, server_backend_main, backend, STACK_BYTES, err);
-	if (rc)
-		wp_err_detail(err, "%" PRId64 " of %" PRId64 " backends were started.", i,
-			backend->run->load->clients);
+	for (int64_t i = 0; !rc && i < run->load->clients; i++) {
+		rc = start_backend(&backends[i], &clients->items[i], err);
+		if (rc)
+			wp_err_detail(err, "%" PRId64 " of %" PRId64 " backends were started.", i,
+				run->load->clients);
+		else if (!wp_sem_wait_for(&run->ready, START_LIMIT_NS))
+			rc = wp_fail(err, WP_E_SYS, 0, "a backend did not start");
+	}
 	return rc;
 }
 
-static int start_all(struct server_run *run, struct server_backend *backends,
-	struct server_clients *clients, struct wp_err *err)
+static int start_clients(struct server_run *run, struct server_clients *clients, struct wp_err *err)
 {
 	int rc = wp_poller_open(&clients->poller, err);
 
-	for (int64_t i = 0; !rc && i < run->load->clients; i++) {
-		rc = start_backend(&backends[i], clients, i, err);
-		if (!rc)
-			wp_sem_wait(&run->ready);
-	}
+	for (int64_t i = 0; !rc && i < run->load->clients; i++)
+		rc = server_watch(&clients->poller, clients->items[i].end, &clients->items[i], err);
 	if (!rc)
 		rc = wp_thread_start(
 			&clients->thread, server_clients_main, clients, STACK_BYTES, err);
@@ -200,32 +213,30 @@ static void wait_for_end(struct server_run *run, struct server_clients *clients,
 }
 
 /* The client thread ends first; a backend whose client is gone ends as well. */
-static void join_all(
-	struct server_run *run, struct server_backend *backends, struct server_clients *clients)
-{
-	wp_thread_join(&clients->thread);
-	close_clients(clients);
-	for (int64_t i = 0; i < run->load->clients; i++)
-		wp_thread_join(&backends[i].thread);
-}
-
-static int settle(struct server_run *run, struct server_backend *backends,
+static int join_all(struct server_run *run, struct server_backend *backends,
 	struct server_clients *clients, struct wp_err *err)
 {
-	int rc = 0;
+	bool is_well = true;
 
+	wp_thread_join(&clients->thread);
+	close_clients(clients);
+	for (int64_t i = 0; i < run->load->clients; i++) {
+		if (backends[i].pid)
+			is_well = wp_forked_wait(backends[i].pid, END_LIMIT_NS) && is_well;
+		else
+			wp_thread_join(&backends[i].thread);
+	}
+	return is_well ? 0
+		       : wp_fail(err, WP_E_SYS, 0, "a backend of the model ended before its time");
+}
+
+static int first_error(struct server_run *run, struct server_clients *clients, struct wp_err *err)
+{
 	if (wp_wal_has_failed(run->wal, err))
 		return err ? -(int)err->code : -WP_E_SYS;
 	if (clients->rc && err)
 		*err = clients->err;
-	if (clients->rc)
-		return clients->rc;
-	for (int64_t i = 0; !rc && i < run->load->clients; i++) {
-		rc = wp_wal_detach(run->wal, &backends[i].wal);
-		if (rc && err)
-			*err = backends[i].wal.err;
-	}
-	return rc;
+	return clients->rc;
 }
 
 static void collect(struct server_run *run, struct server_backend *backends,
@@ -241,36 +252,55 @@ static void collect(struct server_run *run, struct server_backend *backends,
 	}
 }
 
+/* Everything that is started ends here, whatever happens. */
+static int run_all(struct server_run *run, struct server_backend *backends,
+	struct server_clients *clients, int64_t least_ns, struct wp_err *err)
+{
+	struct wp_err own = { 0 };
+	int rc = start_backends(run, backends, clients, &own);
+	int failed;
+
+	if (!rc)
+		rc = start_clients(run, clients, &own);
+	if (!rc)
+		wait_for_end(run, clients, least_ns);
+	if (rc && err)
+		*err = own;
+	failed = join_all(run, backends, clients, &own);
+	if (!rc)
+		rc = first_error(run, clients, err);
+	if (!rc && failed && err)
+		*err = own;
+	return rc ? rc : failed;
+}
+
 int wp_server_run(struct wp_wal *wal, const struct wp_server_load *load, int64_t least_ns,
 	struct wp_hist *hist, struct wp_server_figures *figures, struct wp_err *err)
 {
+	struct server_run *run = NULL;
 	struct wp_wal_figures before;
 	struct server_clients clients;
 	struct server_backend *backends;
-	struct server_run run;
 	int rc;
 
 	memset(figures, 0, sizeof(*figures));
 	if (wp_wal_has_failed(wal, err))
 		return err ? -(int)err->code : -WP_E_SYS;
 	wp_wal_set_method(wal, load->method, load->commit_delay_ns, load->commit_siblings);
-	init_run(&run, wal, load);
-	backends = new_backends(&run);
-	init_clients(&clients, &run);
+	run = wp_shared_alloc(sizeof(*run));
+	init_run(run, wal, load);
+	init_clients(&clients, run);
+	backends = new_backends(run, &clients);
 	rc = wal_prepare_segment(wal, &backends[0].wal, err);
 	wal_figures_take(wal, &before);
 	if (!rc)
-		rc = start_all(&run, backends, &clients, err);
-	if (!rc)
-		wait_for_end(&run, &clients, least_ns);
-	join_all(&run, backends, &clients);
+		rc = run_all(run, backends, &clients, least_ns, err);
 	wal_figures_take(wal, &figures->wal);
 	wal_figures_combine(&figures->wal, &before, -1);
-	collect(&run, backends, &clients, hist, figures);
-	if (!rc)
-		rc = settle(&run, backends, &clients, err);
+	collect(run, backends, &clients, hist, figures);
 	release_clients(&clients);
-	free_backends(&run, backends);
-	release_run(&run);
+	free_backends(run, backends);
+	release_run(run);
+	wp_shared_free(run, sizeof(*run));
 	return rc ? rc : wp_stop_fail(err);
 }
