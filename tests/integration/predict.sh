@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ]; then
 	id postgres >/dev/null 2>&1 || skip "no user postgres to run a server"
 	chmod 755 .
 fi
-base=$(mktemp -d /tmp/walprobe-test-XXXXXX)
+base=$(mktemp -d /tmp/wp-test-XXXXXX)
 chmod 755 "$base"
 trap 'rm -rf "$base"' EXIT
 mkdir target
