@@ -98,4 +98,17 @@ void wp_predict_check_plan(struct wp_predict_server *server,
 void wp_predict_fill(
 	struct wp_run *run, const struct wp_predict_options *options, struct wp_measures *measures);
 
+/* wp_predict_is_measure - one of wp_predict_plan(). */
+bool wp_predict_is_measure(const struct wp_measure *measure);
+
+/*
+ * wp_predict_what_if_plan - what compare asks of the model on one target: 1, 2, 4 and 8 clients,
+ * and for 8 of them several commit_delays. Clients and delay of the options are not looked at.
+ */
+void wp_predict_what_if_plan(struct wp_run *run, struct wp_target *target,
+	const struct wp_predict_options *options, struct wp_measures *measures);
+
+/* wp_predict_what_if_fill - table "what_if" from table "predict": a row a target and method. */
+void wp_predict_what_if_fill(struct wp_run *run);
+
 #endif

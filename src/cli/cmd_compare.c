@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/append_options.h"
+#include "cli/calibrate.h"
 #include "cli/commands.h"
 #include "cli/io_options.h"
 #include "cli/measure_targets.h"
@@ -18,6 +19,8 @@ struct compare_params {
 	const char *variant;
 	const char *direct;
 	const char *server;
+	const char *like;
+	const char *memory;
 	int64_t margin_percent;
 	bool is_full;
 	bool has_io;
@@ -52,6 +55,11 @@ static const struct wp_opt compare_opts[] = {
 	{ "io", 0, WP_OPT_FLAG, NULL, F(has_io), NULL, 0, 0, NULL,
 		"also big files: write, overwrite, read, random and recovery's reads, as in "
 		"walprobe io" },
+	{ "like", 0, WP_OPT_TEXT, "FILE", F(like), NULL, 0, 0, NULL,
+		"also predict PostgreSQL's transactions a second, as the server of this document "
+		"of ramp or predict" },
+	{ "memory", 0, WP_OPT_TEXT, "DIR", F(memory), "/dev/shm", 0, 0, NULL,
+		"directory in memory for fitting the model to it" },
 	{ "margin", 0, WP_OPT_INT, "PERCENT", F(margin_percent), "5", 1, 100, NULL,
 		"differences within this margin do not matter in practice" },
 	{ "no-twin", 0, WP_OPT_FLAG, NULL, F(has_no_twin), NULL, 0, 0, NULL,
@@ -72,7 +80,9 @@ struct comparison {
 	struct wp_sync_options sync;
 	struct wp_append_options append;
 	struct wp_io_options io;
-	struct wp_io_study *study; /* NULL without --io */
+	struct wp_io_study *study;         /* NULL without --io */
+	struct wp_calibration calibration; /* with --like */
+	struct wp_predict_options predict;
 	struct wp_measure_targets targets;
 	struct wp_measures measures;
 	struct wp_server_facts server;
@@ -144,7 +154,8 @@ static int open_targets(struct comparison *comparison, const char *const *operan
 	const char **words = wp_xcalloc(count + 1, sizeof(*words));
 	int64_t needed_bytes = wp_sync_needed_bytes(&comparison->sync) +
 			       2 * comparison->sync.file_bytes +
-			       wp_append_needed_bytes(&comparison->append);
+			       wp_append_needed_bytes(&comparison->append) +
+			       (comparison->params->like ? wp_predict_needed_bytes() : 0);
 	size_t total = 0;
 	int rc;
 
@@ -167,9 +178,29 @@ static int plan_target(struct comparison *comparison, struct wp_target *target, 
 	int rc = wp_sync_plan(
 		comparison->run, target, &comparison->sync, &comparison->measures, err);
 
-	return rc ? rc
-		  : wp_append_plan(comparison->run, target, &comparison->append,
-			    &comparison->measures, err);
+	if (!rc)
+		rc = wp_append_plan(
+			comparison->run, target, &comparison->append, &comparison->measures, err);
+	if (!rc && comparison->params->like)
+		wp_predict_what_if_plan(
+			comparison->run, target, &comparison->predict, &comparison->measures);
+	return rc;
+}
+
+static int calibrate(struct comparison *comparison, struct wp_err *err)
+{
+	const struct wp_calibrate_options options = { .like = comparison->params->like,
+		.memory = comparison->params->memory };
+	int rc;
+
+	if (!options.like)
+		return 0;
+	rc = wp_calibrate(comparison->run, &options, &comparison->calibration, err);
+	comparison->predict = (struct wp_predict_options){ .calibration = &comparison->calibration,
+		.methods = comparison->append.methods,
+		.commit_siblings = comparison->append.commit_siblings,
+		.time_ns = comparison->calibration.time_ns };
+	return rc;
 }
 
 /* A second copy of each measure of the first target: what it differs from itself is noise. */
@@ -182,7 +213,8 @@ static int plan_twins(struct comparison *comparison, struct wp_err *err)
 	for (size_t i = 0; i < count; i++) {
 		const struct wp_measure *measure = measures->items[i];
 
-		if (measure->absent || (first && measure->target != first))
+		if (measure->absent || wp_predict_is_measure(measure) ||
+			(first && measure->target != first))
 			continue;
 		first = measure->target;
 		if (wp_io_is_measure(measure))
@@ -246,6 +278,10 @@ static void fill(struct comparison *comparison)
 	wp_sync_fill(run, &comparison->measures);
 	if (comparison->params->has_io)
 		wp_io_fill(run, &comparison->measures);
+	if (comparison->params->like) {
+		wp_predict_fill(run, &comparison->predict, &comparison->measures);
+		wp_predict_what_if_fill(run);
+	}
 	wp_comparison_fill(run, &comparison->measures, margin);
 	wp_rounds_fill(run, &comparison->measures);
 	if (comparison->has_server)
@@ -266,6 +302,8 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 	if (!rc)
 		rc = open_targets(&comparison, operands, operand_count, err);
 	if (!rc)
+		rc = calibrate(&comparison, err);
+	if (!rc)
 		rc = plan(&comparison, err);
 	if (!rc) {
 		wp_measure_targets_tell_duration(run, &comparison.measures);
@@ -273,6 +311,7 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 	}
 	fill(&comparison);
 	wp_measures_release(&comparison.measures);
+	wp_calibration_release(&comparison.calibration);
 	wp_io_study_free(comparison.study);
 	wp_measure_targets_release(&comparison.targets);
 	wp_server_facts_release(&comparison.server);

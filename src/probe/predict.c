@@ -145,6 +145,14 @@ static struct wp_server_load load_of(const struct wp_run *run,
 		.seed = run->seed * 1000003 + (uint64_t)clients };
 }
 
+const char *predict_describe_delay(int64_t commit_delay_ns, char *out, size_t size)
+{
+	if (!commit_delay_ns)
+		return NULL;
+	(void)snprintf(out, size, "commit_delay %" PRId64 "us", commit_delay_ns / WP_NS_PER_US);
+	return out;
+}
+
 static void add_measure(
 	struct predict_ring *ring, const struct wp_server_load *load, struct wp_measures *measures)
 {
@@ -158,6 +166,8 @@ static void add_measure(
 	measure->table = PREDICT_TABLE;
 	measure->metric = PREDICT_METRIC;
 	measure->method = wp_method_name(load->method);
+	measure->variant =
+		predict_describe_delay(load->commit_delay_ns, series->delay, sizeof(series->delay));
 	measure->clients = load->clients;
 	measure->target = ring->target;
 	measure->run = run_block;
@@ -171,16 +181,34 @@ static void add_measure(
 		wp_measure_set_absent(measure, "%s", reason);
 }
 
-void wp_predict_plan(struct wp_run *run, struct wp_target *target,
-	const struct wp_predict_options *options, struct wp_measures *measures)
+/* One pg_wal for all measures of a target, planned at once or not. */
+static struct predict_ring *ring_of(struct wp_run *run, struct wp_target *target,
+	const struct wp_predict_options *options, const struct wp_measures *measures)
 {
-	struct predict_ring *ring = wp_xcalloc(1, sizeof(*ring));
+	struct predict_ring *ring;
 
+	for (size_t i = 0; i < measures->count; i++) {
+		const struct predict_series *series = measures->items[i]->self;
+
+		if (measures->items[i]->run != run_block || measures->items[i]->target != target)
+			continue;
+		series->ring->users++;
+		return series->ring;
+	}
+	ring = wp_xcalloc(1, sizeof(*ring));
 	ring->os = run->os;
 	ring->target = target;
 	ring->seed = run->seed;
 	ring->record_bytes = options->calibration->record_bytes;
 	ring->users = 1;
+	return ring;
+}
+
+void wp_predict_plan(struct wp_run *run, struct wp_target *target,
+	const struct wp_predict_options *options, struct wp_measures *measures)
+{
+	struct predict_ring *ring = ring_of(run, target, options, measures);
+
 	for (size_t i = 0; i < options->methods.count; i++)
 		for (size_t j = 0; j < options->client_count; j++) {
 			struct wp_server_load load = load_of(

@@ -12,6 +12,7 @@ static const struct wp_column columns[] = {
 	{ "target", "target", "", WP_KIND_TEXT, "Label of the target." },
 	{ "method", "method", "", WP_KIND_TEXT, "wal_sync_method." },
 	{ "clients", "clients", "", WP_KIND_INT, "Clients that run transactions." },
+	{ "commit_delay_ns", "delay", "ns", WP_KIND_INT, "commit_delay of model and server." },
 	{ "tps_predicted", "predicted tps", "1/s", WP_KIND_REAL,
 		"Transactions a second by the model, middle of the rounds." },
 	{ "predicted_low", "low", "1/s", WP_KIND_REAL, "Lower end of its 95 % interval." },
@@ -50,7 +51,8 @@ static bool is_model(const struct wp_measure *measure)
 static bool is_same_cell(const struct wp_measure *a, const struct wp_measure *b)
 {
 	return a->target == b->target && a->clients == b->clients &&
-	       strcmp(a->method, b->method) == 0;
+	       strcmp(a->method, b->method) == 0 && !a->variant == !b->variant &&
+	       (!a->variant || strcmp(a->variant, b->variant) == 0);
 }
 
 static const struct wp_measure *find_check(
@@ -145,6 +147,7 @@ static void fill_model(struct wp_row *row, const struct wp_measure *model)
 	wp_row_text(row, "target", model->target->label);
 	wp_row_text(row, "method", model->method);
 	wp_row_int(row, "clients", model->clients);
+	wp_row_int(row, "commit_delay_ns", series->load.commit_delay_ns);
 	set_interval(row, model, "tps_predicted", "predicted_low", "predicted_high");
 	set_ratio(row, "commits_per_sync_predicted", (double)series->sum.wal.commits,
 		(double)counts->syncs, model->absent ? model->absent : "nothing was synced");

@@ -16,6 +16,7 @@ struct predict_series {
 	struct predict_ring *ring;
 	struct wp_server_load load;
 	struct wp_server_figures sum; /* all rounds but the warm-up */
+	char delay[48];               /* variant of the measure; empty: none */
 };
 
 /* self of a measure of a server */
@@ -28,7 +29,11 @@ struct check_series {
 	double commits; /* all rounds but the warm-up */
 	double syncs;
 	double flush_ms;
-	double cpu_ns; /* of server and clients; NaN: not known */
+	char delay[48]; /* as in predict_series */
+	double cpu_ns;  /* of server and clients; NaN: not known */
 };
+
+/* predict_describe_delay - "commit_delay 200us" into out; NULL for 0. */
+const char *predict_describe_delay(int64_t commit_delay_ns, char *out, size_t size);
 
 #endif

@@ -363,6 +363,8 @@ static void add_check(struct wp_predict_server *server, const struct wp_predict_
 	measure->table = PREDICT_TABLE;
 	measure->metric = CHECK_METRIC;
 	measure->method = wp_method_name(method);
+	measure->variant = predict_describe_delay(
+		options->commit_delay_ns, series->delay, sizeof(series->delay));
 	measure->clients = clients;
 	measure->target = server->server.target;
 	measure->run = run_check;
