@@ -48,7 +48,8 @@ struct wp_calibration {
 	/* from all steps together */
 	int64_t record_bytes; /* WAL of one transaction without page images */
 	int64_t image_bytes;
-	double image_pages; /* see struct wp_tx_images; 0: none */
+	double image_first; /* see struct wp_tx_images */
+	double image_pages; /* 0: none */
 	struct wp_calibration_step steps[WP_CALIBRATION_STEPS_MAXIMUM]; /* by clients, rising */
 	size_t step_count;
 };

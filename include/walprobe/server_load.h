@@ -22,9 +22,12 @@
 #include "walprobe/wal_load.h"
 
 #define WP_TX_STATEMENTS_MAXIMUM 8
-/* memory that the work of a backend and of the client thread reads; about what they touch of caches */
-#define WP_TX_BACKEND_BYTES ((size_t)128 << 10)
+/* memory that work reads: all backends the same (a server's code and common data), each its own, and
+ * the client thread; about what they touch of the caches */
+#define WP_TX_COMMON_BYTES ((size_t)256 << 10)
+#define WP_TX_BACKEND_BYTES ((size_t)64 << 10)
 #define WP_TX_CLIENT_BYTES ((size_t)64 << 10)
+#define WP_TX_COMMON_SHARE 0.8 /* of a backend's work */
 
 /* one kind of transaction */
 struct wp_tx_shape {

@@ -42,7 +42,8 @@ static double images_excess(const struct wp_calibration *calibration, double pag
 		const struct wp_calibration_step *step = &calibration->steps[i];
 
 		if (isfinite(step->images) && step->transactions > 0)
-			sum += mean_of_decay(step->transactions, pages) - step->images;
+			sum += calibration->image_first * mean_of_decay(step->transactions, pages) -
+			       step->images;
 	}
 	return sum;
 }
@@ -70,12 +71,16 @@ void wp_calibration_settle(struct wp_calibration *calibration)
 	double bytes = 0;
 	double count = 0;
 
+	calibration->image_first = 1;
 	for (size_t i = 0; i < calibration->step_count; i++) {
 		const struct wp_calibration_step *step = &calibration->steps[i];
 
 		if (!isfinite(step->wal_bytes))
 			continue;
 		images += isfinite(step->images) ? step->images : 0;
+		/* Tables that were made just now have more than one to begin with. */
+		if (isfinite(step->images) && step->images > calibration->image_first)
+			calibration->image_first = step->images;
 		bytes += step->wal_bytes;
 		count++;
 	}

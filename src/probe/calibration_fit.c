@@ -40,7 +40,7 @@ static double measure_unit_ns(const struct wp_os *os)
 	double best_ns = INFINITY;
 	struct wp_work work;
 
-	wp_work_init(&work, WP_TX_BACKEND_BYTES, 1);
+	wp_work_init(&work, WP_TX_COMMON_BYTES, 1);
 	for (int i = 0; i < TRIALS; i++) {
 		int64_t start_ns = wp_os_cpu_ns(os);
 		double each_ns;
@@ -100,7 +100,7 @@ static struct wp_server_load load_of(
 		.server_units = step->server_units,
 		.client_units = step->client_units,
 		.record_bytes = calibration->record_bytes,
-		.images = { .first = 1,
+		.images = { .first = calibration->image_first,
 			.pages = calibration->image_pages,
 			.stretch = (double)calibration->time_ns / RUN_NS,
 			.bytes = calibration->image_bytes },

@@ -15,6 +15,15 @@ void server_work(struct wp_work *work, double units, double *owed)
 	wp_work_do(work, whole);
 }
 
+static void work(struct server_backend *backend, double units)
+{
+	double owed = 0; /* what is cut off here is done below */
+	double common = (double)(int64_t)(units * WP_TX_COMMON_SHARE);
+
+	server_work(&backend->common, common, &owed);
+	server_work(&backend->work, units - common, &backend->owed);
+}
+
 /* As secure_read(): first an attempt, then a wait, then another attempt. */
 static bool receive(struct server_backend *backend, struct server_request *request)
 {
@@ -77,7 +86,7 @@ static int execute(struct server_backend *backend, const struct server_request *
 		later = units * (1 - shape->commit_share);
 		units -= later;
 	}
-	server_work(&backend->work, units, &backend->owed);
+	work(backend, units);
 	if (request->statement == shape->teller_statement) {
 		lock_row(backend, &backend->run->tellers, request->teller);
 		backend->has_teller = true;
@@ -90,7 +99,7 @@ static int execute(struct server_backend *backend, const struct server_request *
 		return 0;
 	rc = commit(backend, request);
 	unlock_rows(backend, request);
-	server_work(&backend->work, later, &backend->owed);
+	work(backend, later);
 	return rc;
 }
 

@@ -42,6 +42,7 @@ struct server_run {
 	struct wp_sem over;     /* posted by the client thread at its end */
 	struct wp_row_table branches;
 	struct wp_row_table tellers;
+	struct wp_work common; /* its memory is read by all backends */
 };
 
 /* one client as the client thread sees it */
@@ -79,6 +80,7 @@ struct server_backend {
 	struct wp_wal_backend wal;
 	struct wp_row_waiter waiter;
 	struct wp_work work;
+	struct wp_work common; /* the run's memory, an own place in it */
 	struct wp_poller poller;
 	struct wp_thread thread;
 	int64_t pid; /* 0: a thread runs it */

@@ -47,10 +47,12 @@ static void init_run(struct server_run *run, struct wp_wal *wal, const struct wp
 	wp_sem_init(&run->over, 0);
 	wp_row_table_init(&run->branches, load->scale);
 	wp_row_table_init(&run->tellers, load->scale * 10);
+	wp_work_init(&run->common, WP_TX_COMMON_BYTES, load->seed + 2000003);
 }
 
 static void release_run(struct server_run *run)
 {
+	wp_work_release(&run->common);
 	wp_row_table_release(&run->tellers);
 	wp_row_table_release(&run->branches);
 	wp_sem_release(&run->over);
@@ -75,6 +77,7 @@ static struct server_backend *new_backends(
 		backend->poller.fd = -1;
 		wp_wal_backend_init(&backend->wal, run->wal, (int)i + 1, most);
 		wp_row_waiter_init(&backend->waiter);
+		backend->common = run->common;
 		wp_work_init(&backend->work, WP_TX_BACKEND_BYTES, load->seed + (uint64_t)i);
 	}
 	return backends;
