@@ -6,6 +6,7 @@
 #   make check          all tests (installs what they need)
 #   make fuzz           ten minutes of random input for each reader (SECONDS=600)
 #   make bench          speed beside the peers, as ratios in the same run
+#   make bench-predict  predictions beside a real server (half an hour, a quiet machine)
 #   SAN=address,undefined make check-unit     SAN=thread make check-unit     CC=clang make
 #   make install        DESTDIR and PREFIX are honoured
 
@@ -51,7 +52,8 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
 UNIT_HELP_SRC := $(filter-out tests/unit/test_%.c,$(wildcard tests/unit/*.c))
 UNIT_HELP_OBJ := $(UNIT_HELP_SRC:%.c=$(O)/%.o)
 
-.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig check-vm fuzz bench docs \
+.PHONY: all deps quickstart check check-lint check-unit check-integration check-rig check-vm check-pg18 fuzz \
+	bench bench-predict docs \
 	install uninstall format clean dist FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -74,13 +76,13 @@ deps-%:
 	@contrib/install-deps $*
 
 ifneq ($(FOUND),yes)
-FREE := quickstart check bench check-lint format clean dist uninstall deps-build deps-run deps-test
+FREE := quickstart check bench bench-predict check-lint format clean dist uninstall deps-build deps-run deps-test
 ifneq ($(filter-out $(FREE),$(or $(MAKECMDGOALS),all)),)
 $(error not all of these libraries are installed: $(PACKAGES); "make quickstart" or \
 	"contrib/install-deps build" installs them on Debian and Ubuntu)
 endif
-quickstart check bench:
-	@contrib/install-deps $(NEEDS_$@)
+quickstart check bench bench-predict:
+	@contrib/install-deps $(or $(NEEDS_$@),$(NEEDS_bench))
 	@pkg-config --exists --print-errors $(PACKAGES)
 	@$(MAKE) --no-print-directory $@
 else
@@ -98,6 +100,11 @@ bench:
 	@contrib/install-deps $(NEEDS_$@)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/run $(B)/walprobe
+
+bench-predict:
+	@contrib/install-deps $(NEEDS_bench)
+	@$(MAKE) --no-print-directory all
+	@IS_LONG=1 tests/bench/run $(B)/walprobe predict
 endif
 
 # ---- program ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 . "$TESTS/integration/lib.sh"
 # shellcheck source=tests/rig/lib.sh
 . "$TESTS/rig/lib.sh"
+[ -n "${IS_LONG:-}${SLICES:-}" ] || skip "takes half an hour: make bench-predict"
 need_command jq
 need_root
 need_fs ext4 xfs btrfs ext2
