@@ -12,6 +12,7 @@ const struct wp_command *const wp_commands[] = {
 	&wp_cmd_witness,
 	&wp_cmd_plug_write,
 	&wp_cmd_plug_verify,
+	&wp_cmd_import,
 	&wp_cmd_report,
 	&wp_cmd_store,
 	&wp_cmd_cleanup,

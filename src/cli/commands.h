@@ -19,6 +19,7 @@ extern const struct wp_command wp_cmd_predict;
 extern const struct wp_command wp_cmd_witness;
 extern const struct wp_command wp_cmd_plug_write;
 extern const struct wp_command wp_cmd_plug_verify;
+extern const struct wp_command wp_cmd_import;
 extern const struct wp_command wp_cmd_report;
 extern const struct wp_command wp_cmd_store;
 extern const struct wp_command wp_cmd_cleanup;
