@@ -132,6 +132,14 @@ const char *wp_import_add_run(struct wp_import *in, const struct wp_import_run *
 const char *wp_import_target(
 	struct wp_import *in, const char *machine, const char *fstype, const char *mount_options);
 
+/* What people wrote above a run; each may be NULL. */
+struct wp_import_heading {
+	char *title;         /* without the colon */
+	char *fstype;        /* NULL: names none */
+	char *mount_options; /* NULL: names none */
+	char *command;       /* command line of the tool between heading and run; NULL: none */
+};
+
 /*
  * wp_import_heading - what people wrote above a run: "xfs:", "Ext4 (mount options: rw,noatime):".
  *
@@ -139,12 +147,6 @@ const char *wp_import_target(
  * colon; marks it as understood and finds file system and mount options in it and its neighbours.
  * Returns: false when there is none. Free with wp_import_heading_release() in either case.
  */
-struct wp_import_heading {
-	char *title;         /* without the colon */
-	char *fstype;        /* NULL: names none */
-	char *mount_options; /* NULL: names none */
-	char *command;       /* command line of the tool between heading and run; NULL: none */
-};
 bool wp_import_heading(
 	struct wp_import *in, size_t at, const char *tool, struct wp_import_heading *out);
 

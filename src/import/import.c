@@ -3,14 +3,18 @@
 #include "import/clean.h"
 #include "walprobe/mem.h"
 
+#include <ctype.h>
+
 #define SHOWN 100 /* bytes of a line that was not understood */
 
 const struct wp_importer *const wp_importers[] = {
+	&wp_import_bonnie,
 	&wp_import_bonnie_csv,
 	NULL,
 };
 
 const char *const wp_importer_names[] = {
+	"bonnie",
 	"bonnie-csv",
 	NULL,
 };
@@ -66,10 +70,18 @@ void wp_import_not_understood(struct wp_import *in, size_t number, const char *t
 	free(shown);
 }
 
+/* Rules and dots are not worth a line. */
+static bool has_words(const char *text)
+{
+	while (*text && !isalnum((unsigned char)*text))
+		text++;
+	return *text != '\0';
+}
+
 static void list_unknown(struct wp_import *in)
 {
 	for (size_t i = 0; i < in->line_count; i++)
-		if (!in->lines[i].is_taken && *in->lines[i].text)
+		if (!in->lines[i].is_taken && has_words(in->lines[i].text))
 			wp_import_not_understood(in, in->lines[i].number, in->lines[i].text);
 }
 

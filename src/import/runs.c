@@ -84,6 +84,13 @@ static char *free_label(const struct wp_result *result, const char *wanted)
 	return label;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static const char *wanted_label(
 	const struct wp_import *in, const struct wp_import_run *run, const char *fstype)
 {
@@ -93,7 +100,7 @@ static const char *wanted_label(
 		return in->words->label;
 	if (title && (strlen(title) > LABEL_LIMIT || strstr(title, "mount -o")))
 		title = fstype;
-	return first(first(title, run->machine), first(fstype, in->name));
+	return first(first(title, run->machine), first(fstype, base_name(in->name)));
 }
 
 static const struct wp_column run_columns[] = {
