@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "walprobe/import.h"
 #include "import/clean.h"
+#include "import/judge.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>
@@ -10,12 +11,16 @@
 const struct wp_importer *const wp_importers[] = {
 	&wp_import_bonnie,
 	&wp_import_bonnie_csv,
+	&wp_import_iozone,
+	&wp_import_diskchecker,
 	NULL,
 };
 
 const char *const wp_importer_names[] = {
 	"bonnie",
 	"bonnie-csv",
+	"iozone",
+	"diskchecker",
 	NULL,
 };
 
@@ -109,6 +114,8 @@ static size_t take(struct wp_import *in, size_t at)
 static void import_text(struct wp_import_reader *reader)
 {
 	struct wp_import *in = &reader->in;
+	const struct wp_table *io = wp_result_find_table(in->result, "io");
+	size_t first_row = io ? io->row_count : 0;
 
 	wp_clean_lines(in, reader->text, reader->length);
 	for (size_t at = 0; at < in->line_count;) {
@@ -116,6 +123,7 @@ static void import_text(struct wp_import_reader *reader)
 
 		at += count ? count : 1;
 	}
+	wp_judge_machines(in, first_row);
 	if (in->runs)
 		list_unknown(in);
 	wp_clean_release(in);

@@ -2,7 +2,7 @@
 /*
  * Where runs come from: targets, table "runs", and what people wrote above a run.
  */
-#include "walprobe/import.h"
+#include "import/judge.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>
@@ -150,6 +150,7 @@ const char *wp_import_add_run(struct wp_import *in, const struct wp_import_run *
 	put(row, "command", run->command);
 	put(row, "started", run->started);
 	put(row, "settings", run->settings);
+	wp_judge_words(in, target->label, run->title, target->mount_options);
 	in->runs++;
 	return target->label;
 }
