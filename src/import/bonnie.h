@@ -37,7 +37,6 @@ struct wp_bonnie_run {
 	char version[16];     /* "" when not told */
 	bool is_classic;      /* Tim Bray's, not Russell Coker's */
 	bool is_charwise;     /* putc() and getc(), not one system call for each byte */
-	bool is_kind_unknown; /* whether that is so */
 	int64_t file_bytes;   /* -1: not told, or no big files */
 	int64_t record_bytes; /* -1: not told */
 	char files[64];       /* as --files writes it */

@@ -97,6 +97,7 @@ bool wp_bonnie_read_head(
 	/* "%CP" may be all that a line break left of "%CPU". */
 	find_version(compact, head);
 	head->is_classic = strstr(compact, "%CPU") != NULL;
+	head->is_concurrent = strstr(compact, "Concurrency") != NULL;
 	head->has_units = strstr(compact, "Name:Size") != NULL;
 	free(compact);
 	return is_whole;

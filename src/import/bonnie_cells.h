@@ -18,8 +18,9 @@ struct wp_bonnie_head {
 	size_t lines;
 	char version[16];
 	bool is_classic;
-	bool has_units; /* 2.00: values end in k, m, g */
-	bool is_tree;   /* small files */
+	bool has_units;     /* 2.00: values end in k, m, g */
+	bool is_concurrent; /* 1.9x and later */
+	bool is_tree;       /* small files */
 	bool has_edges;
 	size_t edges[WP_BONNIE_CELLS]; /* column behind the last character of each cell */
 };

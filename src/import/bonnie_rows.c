@@ -100,9 +100,9 @@ int64_t wp_bonnie_latency_ns(const char *text)
 static const char *test_name(const struct wp_bonnie_run *run, size_t i)
 {
 	if (i == 0)
-		return run->is_charwise || run->is_kind_unknown ? "putc" : "write1";
+		return run->is_charwise ? "putc" : "write1";
 	if (i == 3)
-		return run->is_charwise || run->is_kind_unknown ? "getc" : "read1";
+		return run->is_charwise ? "getc" : "read1";
 	return tests[i];
 }
 
@@ -312,13 +312,8 @@ static void check_cached(struct wp_import *in, const char *label, const struct w
 
 static char *settings(const struct wp_bonnie_run *run)
 {
-	bool has_chars = is_any_run(run, 0, 1) || is_any_run(run, 3, 4);
-
-	return wp_xasprintf("%s%s%s%s%s%s", run->files[0] ? "files " : "", run->files,
+	return wp_xasprintf("%s%s%s%s%s", run->files[0] ? "files " : "", run->files,
 		run->concurrency[0] ? "; concurrency " : "", run->concurrency,
-		run->is_kind_unknown && has_chars
-			? "; version not told: putc may also be one system call for each byte"
-			: "",
 		run->is_classic || !run->is_charwise
 			? ""
 			: "; written data is not synced within the time");

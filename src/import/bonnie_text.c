@@ -104,8 +104,8 @@ static void set_kind(struct wp_bonnie_run *run, const struct wp_bonnie_head *hea
 {
 	(void)snprintf(run->version, sizeof(run->version), "%s", head->version);
 	run->is_classic = head->is_classic;
-	run->is_kind_unknown = !head->is_classic && !head->version[0];
-	run->is_charwise = head->is_classic || strcmp(head->version, "1.9") < 0;
+	run->is_charwise = head->is_classic || !(head->has_units || head->is_concurrent ||
+						       strcmp(head->version, "1.9") >= 0);
 }
 
 static const char columns_lost[] = "tests were left out, and the blanks or line ends that tell "
@@ -166,7 +166,7 @@ static size_t read_io(const struct wp_import *in, size_t at, const struct wp_bon
 	(void)snprintf(size, sizeof(size), "%s%s", row.size, head->is_classic ? "M" : "");
 	(void)wp_bonnie_size(run, size);
 	/* Up to 1.03 the size of a chunk is written unless it is this. */
-	if (run->record_bytes < 0 && run->is_charwise && !run->is_classic && head->version[0])
+	if (run->record_bytes < 0 && run->is_charwise && !run->is_classic)
 		run->record_bytes = 8192;
 	return count;
 }

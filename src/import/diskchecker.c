@@ -25,6 +25,9 @@ static bool parse_progress(const char *text, const void *ctx, void *out)
 
 	(void)ctx;
 	text += strspn(text, " ");
+	/* %d and %f take more than diskchecker prints: signs, "nan". */
+	if (strspn(text, "diskcheckr:unisecovaf MBwt(),;/0123456789.%g") != strlen(text))
+		return false;
 	return sscanf(text,
 		       "diskchecker: running %18" SCNd64 " sec, %18lf%% coverage of %18" SCNd64
 		       " MB (%18" SCNd64 " writes; %18" SCNd64 "/s)%n",
@@ -39,6 +42,8 @@ static bool parse_verifying(const char *text, double *percent)
 	int end = 0;
 
 	text += strspn(text, " ");
+	if (strspn(text, "verifying: .%0123456789") != strlen(text))
+		return false;
 	return sscanf(text, "verifying: %18lf%%%n", percent, &end) == 1 && end && !text[end];
 }
 
@@ -47,6 +52,8 @@ static bool parse_total(const char *text, int64_t *errors)
 	int end = 0;
 
 	text += strspn(text, " ");
+	if (strspn(text, "Total errors: 0123456789") != strlen(text))
+		return false;
 	return sscanf(text, "Total errors: %18" SCNd64 "%n", errors, &end) == 1 && end &&
 	       !text[end];
 }
