@@ -43,7 +43,8 @@ struct wp_bonnie_run {
 	char concurrency[16];
 	char seed[24];
 	struct wp_bonnie_figure figures[WP_BONNIE_TESTS];
-	bool has_files; /* the small files were looked at */
+	const char *differing; /* test in which table and CSV differ; NULL: none */
+	bool has_files;        /* the small files were looked at */
 };
 
 /* wp_bonnie_begin - a run of which nothing is known. */

@@ -371,6 +371,9 @@ void wp_bonnie_add(struct wp_import *in, size_t at, size_t count, const struct w
 		wp_import_check(in, "imported", label, WP_CHECK_UNKNOWN,
 			"all figures are those of \"%s\": one of the two was copied from the other",
 			wp_row_get_text(same, "target"));
+	if (run->differing)
+		wp_import_check(in, "imported", label, WP_CHECK_INFO,
+			"table and CSV of the run differ in %s; the CSV was taken", run->differing);
 	check_charwise(in, label, run);
 	for (size_t i = 0; i < WP_BONNIE_TESTS; i++)
 		if (i < WP_BONNIE_IO ? is_any_run(run, 0, WP_BONNIE_IO)

@@ -180,15 +180,11 @@ static bool is_same_run(const struct wp_bonnie_run *table, const struct wp_bonni
 	       table->file_bytes == csv->file_bytes;
 }
 
-static void merge(struct wp_import *in, struct wp_bonnie_run *table,
-	const struct wp_bonnie_run *csv, bool is_rounded)
+static void merge(struct wp_bonnie_run *table, const struct wp_bonnie_run *csv, bool is_rounded)
 {
-	const char *test = is_rounded ? NULL : wp_bonnie_differ(table, csv);
 	struct wp_bonnie_run both = *csv;
 
-	if (test)
-		wp_import_check(in, "imported", csv->name, WP_CHECK_INFO,
-			"table and CSV of one run differ in %s; the CSV was taken", test);
+	both.differing = is_rounded ? NULL : wp_bonnie_differ(table, csv);
 	for (size_t i = 0; i < WP_BONNIE_TESTS; i++) {
 		struct wp_bonnie_figure *figure = &both.figures[i];
 
@@ -209,7 +205,7 @@ static void merge(struct wp_import *in, struct wp_bonnie_run *table,
 
 /* The CSV that bonnie++ prints below its table. Returns lines, the blank ones before it included. */
 static size_t read_csv_below(
-	struct wp_import *in, size_t at, bool is_rounded, struct wp_bonnie_run *run)
+	const struct wp_import *in, size_t at, bool is_rounded, struct wp_bonnie_run *run)
 {
 	struct wp_bonnie_run csv;
 	size_t blanks = 0;
@@ -220,7 +216,7 @@ static size_t read_csv_below(
 	count = at + blanks < in->line_count ? wp_bonnie_read_csv(in, at + blanks, &csv) : 0;
 	if (!count || !is_same_run(run, &csv))
 		return 0;
-	merge(in, run, &csv, is_rounded);
+	merge(run, &csv, is_rounded);
 	return blanks + count;
 }
 

@@ -197,18 +197,20 @@ static size_t read_parts(const struct wp_import *in, size_t at, struct wp_iozone
 {
 	size_t next = at;
 	size_t end = at;
+	bool is_complete = false;
+	size_t count;
 
 	while (next < in->line_count && !is_other_host(in, next, run->host)) {
-		size_t count = wp_import_is_blank(in, next) ? 1 : read_part(in, next, run);
-
+		/* Behind the end of a run comes its Excel report, or another run. */
+		if (is_complete && wp_iozone_starts_throughput(in, next))
+			break;
+		count = wp_import_is_blank(in, next) ? 1 : read_part(in, next, run);
 		if (!count)
 			break;
 		next += count;
 		if (!wp_import_is_blank(in, next - 1))
 			end = next;
-		/* The end of one run; an Excel report would have come before. */
-		if (strstr(in->lines[next - 1].text, "iozone test complete"))
-			break;
+		is_complete |= strstr(in->lines[next - 1].text, "iozone test complete") != NULL;
 	}
 	return end - at;
 }

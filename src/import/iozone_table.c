@@ -317,8 +317,7 @@ static bool add_lost_row(struct wp_iozone *run, const struct head *head, const c
 		return false;
 	put(&row, 0, &tokens[0]);
 	put(&row, 1, &tokens[1]);
-	/* What mail left of a line has other numbers in front. */
-	if (!is_plausible(&row) || (head->has_edges && tokens[1].end != head->edges[1]))
+	if (!is_plausible(&row))
 		return false;
 	for (size_t i = 0; i < head->columns; i++)
 		wp_iozone_add(run, columns[i].test, strtoll(row.cells[0], NULL, 10),
@@ -328,8 +327,8 @@ static bool add_lost_row(struct wp_iozone *run, const struct head *head, const c
 	return true;
 }
 
-static size_t read_row(
-	const struct wp_import *in, size_t at, const struct head *head, struct wp_iozone *run)
+static size_t read_row(const struct wp_import *in, size_t at, const struct head *head,
+	struct wp_iozone *run, bool *is_lost)
 {
 	struct row_text row;
 	struct row_text next;
@@ -346,23 +345,26 @@ static size_t read_row(
 	}
 	if (is_empty_row(in->lines[at].text))
 		return 1;
-	return add_lost_row(run, head, in->lines[at].text) ? 1 : 0;
+	*is_lost = add_lost_row(run, head, in->lines[at].text);
+	return *is_lost ? 1 : 0;
 }
 
 size_t wp_iozone_read_table(const struct wp_import *in, size_t at, struct wp_iozone *run)
 {
 	struct head head;
+	bool is_lost = false;
 	size_t next;
 
 	if (!read_head(in, at, &head))
 		return 0;
 	head.options = read_options(run->command);
 	for (next = at + head.lines; next < in->line_count && !wp_import_is_blank(in, next);) {
-		size_t count = read_row(in, next, &head, run);
+		size_t count = read_row(in, next, &head, run, &is_lost);
 
-		if (!count)
-			break;
 		next += count;
+		/* Behind a row that cannot be read may stand its rest, which is no row. */
+		if (!count || is_lost)
+			break;
 	}
 	run->has_table = true;
 	return next - at;
