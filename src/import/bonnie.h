@@ -40,8 +40,8 @@ struct wp_bonnie_run {
 	int64_t file_bytes;   /* -1: not told, or no big files */
 	int64_t record_bytes; /* -1: not told */
 	char files[64];       /* as --files writes it */
+	int64_t seeks;        /* how many were made; -1: not told */
 	char concurrency[16];
-	char seed[24];
 	struct wp_bonnie_figure figures[WP_BONNIE_TESTS];
 	const char *differing; /* test in which table and CSV differ; NULL: none */
 	bool has_files;        /* the small files were looked at */

@@ -21,7 +21,7 @@ struct layout {
 	size_t size;
 	size_t chunk;
 	size_t concurrency;
-	size_t seed;
+	size_t seeks;
 	size_t io;
 	size_t files; /* number, and then largest, smallest, directories where they have fields */
 	size_t directories;
@@ -32,9 +32,9 @@ struct layout {
 static const struct layout layouts[] = {
 	{ 27, 0, 1, 0, 0, 0, 2, 14, 0, 15, 0 },
 	{ 45, 2, 3, 4, 0, 0, 5, 17, 20, 21, 33 },
-	{ 47, 2, 5, 6, 3, 4, 7, 18, 22, 23, 35 },
-	{ 48, 2, 5, 6, 3, 4, 7, 19, 23, 24, 36 },
-	{ 50, 2, 5, 6, 3, 4, 9, 21, 25, 26, 38 },
+	{ 47, 2, 5, 6, 3, 0, 7, 18, 22, 23, 35 },
+	{ 48, 2, 5, 6, 3, 0, 7, 19, 23, 24, 36 },
+	{ 50, 2, 5, 6, 3, 7, 9, 21, 25, 26, 38 },
 };
 
 /* ---- a row out of its pieces ------------------------------------------------------------------- */
@@ -268,6 +268,38 @@ static bool has_figure(const struct wp_bonnie_run *run)
 	return false;
 }
 
+/* Sizes of file and chunk; false when what stands in their place is none. */
+static bool read_sizes(
+	const struct row *row, const struct layout *layout, bool is_new, struct wp_bonnie_run *run)
+{
+	const char *size = text_at(row, layout->size);
+	char chunk[40];
+	struct wp_bonnie_run scratch;
+
+	if (*size && !wp_bonnie_size(run, size))
+		return false;
+	/* 1.03 writes the size of a chunk unless it is this. */
+	if (!is_new && run->file_bytes >= 0 && run->record_bytes < 0)
+		run->record_bytes = 8192;
+	wp_bonnie_begin(&scratch);
+	(void)snprintf(chunk, sizeof(chunk), "1M:%.20s", text_at(row, layout->chunk));
+	if (wp_bonnie_size(&scratch, chunk) && scratch.record_bytes > 0)
+		run->record_bytes = scratch.record_bytes;
+	return true;
+}
+
+static void read_rest(const struct row *row, const struct layout *layout, struct wp_bonnie_run *run)
+{
+	const char *seeks = text_at(row, layout->seeks);
+
+	if (*seeks && strspn(seeks, "0123456789") == strlen(seeks) && strlen(seeks) < 16)
+		run->seeks = strtoll(seeks, NULL, 10);
+	(void)snprintf(run->concurrency, sizeof(run->concurrency), "%s",
+		text_at(row, layout->concurrency));
+	read_files(row, layout, run);
+	read_figures(row, layout, run);
+}
+
 static bool read_row(char *text, struct wp_bonnie_run *run)
 {
 	size_t fields = expected_fields(text);
@@ -276,31 +308,16 @@ static bool read_row(char *text, struct wp_bonnie_run *run)
 	const struct layout *layout = find_layout(have > fields && is_new ? have : fields);
 	struct row row = { .is_cut = have < fields };
 
-	if (!layout || have > layout->fields)
+	if (!layout || have > layout->fields || have < 3)
 		return false;
 	split(text, &row);
 	wp_bonnie_begin(run);
 	(void)snprintf(run->name, sizeof(run->name), "%s", row.fields[layout->name]);
 	(void)snprintf(run->version, sizeof(run->version), "%s", is_new ? row.fields[1] : "");
 	run->is_charwise = !is_new;
-	if (layout->size < row.count && !wp_bonnie_size(run, row.fields[layout->size]) &&
-		*row.fields[layout->size])
+	if (!read_sizes(&row, layout, is_new, run))
 		return false;
-	if (!is_new && run->file_bytes >= 0 && run->record_bytes < 0)
-		run->record_bytes = 8192; /* 1.03 writes the size of a chunk unless it is this */
-	if (layout->chunk && *text_at(&row, layout->chunk)) {
-		char size[40];
-
-		(void)snprintf(size, sizeof(size), "1M:%.20s", text_at(&row, layout->chunk));
-		struct wp_bonnie_run other = *run;
-		if (wp_bonnie_size(&other, size))
-			run->record_bytes = other.record_bytes;
-	}
-	(void)snprintf(run->concurrency, sizeof(run->concurrency), "%s",
-		text_at(&row, layout->concurrency));
-	(void)snprintf(run->seed, sizeof(run->seed), "%s", text_at(&row, layout->seed));
-	read_files(&row, layout, run);
-	read_figures(&row, layout, run);
+	read_rest(&row, layout, run);
 	return row.is_cut ? has_figure(run) : true;
 }
 

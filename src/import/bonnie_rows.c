@@ -22,6 +22,7 @@ void wp_bonnie_begin(struct wp_bonnie_run *run)
 	memset(run, 0, sizeof(*run));
 	run->file_bytes = -1;
 	run->record_bytes = -1;
+	run->seeks = -1;
 	for (size_t i = 0; i < WP_BONNIE_TESTS; i++)
 		run->figures[i].longest_ns = -1;
 }
@@ -144,6 +145,8 @@ static void put_big(struct wp_row *row, const struct wp_bonnie_run *run, size_t 
 	if (i == 5) {
 		wp_row_absent(row, "bytes_per_s", "a seek in ten also writes its record back");
 		wp_row_real(row, "ops_per_s", rate->value);
+		if (run->seeks >= 0)
+			wp_row_int(row, "ops", run->seeks);
 		return;
 	}
 	wp_row_real(row, "bytes_per_s", rate->value * KB);
@@ -308,6 +311,33 @@ static void check_cached(struct wp_import *in, const char *label, const struct w
 	}
 }
 
+/* +++++ in most cells: the run was too small for the machine. */
+static void check_short(struct wp_import *in, const char *label, const struct wp_bonnie_run *run)
+{
+	int too_short_count = 0;
+
+	for (size_t i = 0; i < WP_BONNIE_TESTS; i++)
+		too_short_count += run->figures[i].rate.state == WP_BONNIE_TOO_SHORT;
+	if (too_short_count > WP_BONNIE_TESTS / 2)
+		wp_import_check(in, "too-short", label, WP_CHECK_INFO,
+			"%d of 12 tests took less than half a second and have no figure: the files "
+			"(-s) "
+			"were too small for the memory, or too few (-n)",
+			too_short_count);
+}
+
+/* -r makes bonnie++ believe that the machine has less memory than it has. */
+static void check_memory(struct wp_import *in, const char *label, const char *command)
+{
+	const char *at = command ? strstr(command, " -r") : NULL;
+
+	if (at && (isdigit((unsigned char)at[3]) || at[3] == ' '))
+		wp_import_check(in, "cached", label, WP_CHECK_INFO,
+			"bonnie++ was told with -r how much memory there is; where the machine has "
+			"more, "
+			"the files fit in it and the figures are the page cache's");
+}
+
 /* ---- adding ------------------------------------------------------------------------------------ */
 
 static char *settings(const struct wp_bonnie_run *run)
@@ -382,5 +412,7 @@ void wp_bonnie_add(struct wp_import *in, size_t at, size_t count, const struct w
 	check_ticks(in, label, run);
 	check_rewrite(in, label, run);
 	check_cached(in, label, run);
+	check_short(in, label, run);
+	check_memory(in, label, heading.command);
 	wp_import_heading_release(&heading);
 }

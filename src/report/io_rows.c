@@ -86,6 +86,13 @@ size_t wp_io_keys(const struct wp_table *table, struct wp_io_key **keys)
 	return count;
 }
 
+/* A published figure may have bytes alone, where the record size is not told. */
+static bool has_figure(const struct wp_row *row)
+{
+	return isfinite(wp_row_get_number(row, "ops_per_s")) ||
+	       isfinite(wp_row_get_number(row, "bytes_per_s"));
+}
+
 const struct wp_row *wp_io_find(
 	const struct wp_table *table, const struct wp_io_key *key, const char *test)
 {
@@ -93,8 +100,7 @@ const struct wp_row *wp_io_find(
 		const struct wp_row *row = table->rows[i];
 		struct wp_io_key own = key_of(row);
 
-		if (!is_test(row, test) || strcmp(own.target, key->target) != 0 ||
-			!isfinite(wp_row_get_number(row, "ops_per_s")))
+		if (!is_test(row, test) || strcmp(own.target, key->target) != 0 || !has_figure(row))
 			continue;
 		if (isnan(own.file_bytes))
 			return row;
