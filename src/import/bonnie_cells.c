@@ -275,10 +275,10 @@ static size_t find_size(const struct wp_bonnie_token *tokens, size_t count,
 		return isdigit((unsigned char)tokens[0].text[0]) ? 0 : count;
 	}
 	if (head->is_classic) {
-		size_t at = count > WP_BONNIE_CELLS ? count - WP_BONNIE_CELLS - 1 : count;
+		size_t at = count - WP_BONNIE_CELLS - 1;
 
 		/* Its names are one word; what is longer is two rows. */
-		if (at > 1 || !is_all(&tokens[at], "0123456789"))
+		if (count <= WP_BONNIE_CELLS || at > 1 || !is_all(&tokens[at], "0123456789"))
 			return count;
 		wp_bonnie_copy(row->size, sizeof(row->size), tokens[at].text, tokens[at].length);
 		return at;

@@ -138,7 +138,7 @@ static size_t take_create(struct wp_import *in, size_t at, bool has_command)
 	size_t end = next;
 	const char *label;
 
-	while (next < in->line_count) {
+	while (next < in->line_count && strstr(in->lines[next].text, "diskchecker:")) {
 		struct progress progress;
 		size_t count = wp_import_unwrap(
 			in, next, LINES, parse_progress, NULL, &progress, sizeof(progress), NULL);
