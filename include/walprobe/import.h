@@ -121,8 +121,9 @@ struct wp_import_run {
 /*
  * wp_import_add_run - a new target, and a row of table "runs" that says where it comes from.
  *
- * The target is labelled by --label, else by a short title, else by machine, else by the name of
- * the input; "#2" and so on keep labels apart. What --host, --fstype and --options say fills what
+ * The target is labelled by --label, else by a short title, else by the file system that a longer
+ * title names and what it says of it, else by machine, else by title or the name of the input; "#2"
+ * and so on keep labels apart. What --host, --fstype and --options say fills what
  * run leaves open. Counts in->runs.
  * Returns: the label, which the result owns.
  */

@@ -8,7 +8,8 @@
 #include <ctype.h>
 #include <strings.h>
 
-#define LABEL_LIMIT 48   /* a longer heading is no label */
+#define LABEL_LIMIT 24   /* a longer heading is no label where there is another */
+#define HEADING_LIMIT 48 /* a longer one is none at all */
 #define HEADING_REACH 12 /* lines above a run in which its heading may be */
 #define FULL_LINE 50     /* what follows a line of this length may be the rest of it */
 
@@ -91,16 +92,54 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *wanted_label(
-	const struct wp_import *in, const struct wp_import_run *run, const char *fstype)
+/* "xfs cache on" of "xfs (with write cache enabled on disks)"; the caller frees. */
+static char *short_label(const char *fstype, const char *title)
 {
-	const char *title = run->title;
+	static const struct {
+		const char *words;
+		const char *label;
+	} marks[] = {
+		{ "writeback", " writeback" },
+		{ "ordered", " ordered" },
+		{ "nobarrier", " nobarrier" },
+		{ "cache enabled", " cache on" },
+		{ "cache on", " cache on" },
+		{ "cache disabled", " cache off" },
+		{ "cache off", " cache off" },
+	};
+	char *label = wp_xstrdup(fstype);
 
+	for (size_t i = 0; title && i < WP_COUNT(marks); i++) {
+		char *longer;
+
+		if (!strcasestr(title, marks[i].words))
+			continue;
+		longer = wp_xasprintf("%s%s", label, marks[i].label);
+		free(label);
+		label = longer;
+	}
+	return label;
+}
+
+static bool is_short(const char *title, size_t limit)
+{
+	return title && *title && strlen(title) <= limit && !strstr(title, "mount -o");
+}
+
+/* The caller frees. */
+static char *wanted_label(const struct wp_import *in, const struct wp_import_run *run)
+{
 	if (in->words && in->words->label)
-		return in->words->label;
-	if (title && (strlen(title) > LABEL_LIMIT || strstr(title, "mount -o")))
-		title = fstype;
-	return first(first(title, run->machine), first(fstype, base_name(in->name)));
+		return wp_xstrdup(in->words->label);
+	if (is_short(run->title, LABEL_LIMIT))
+		return wp_xstrdup(run->title);
+	if (run->fstype && run->title)
+		return short_label(run->fstype, run->title);
+	if (run->machine && *run->machine)
+		return wp_xstrdup(run->machine);
+	if (is_short(run->title, HEADING_LIMIT))
+		return wp_xstrdup(run->title);
+	return wp_xstrdup(first(run->fstype, base_name(in->name)));
 }
 
 static const struct wp_column run_columns[] = {
@@ -134,9 +173,11 @@ const char *wp_import_add_run(struct wp_import *in, const struct wp_import_run *
 		run_columns, WP_COUNT(run_columns));
 	struct wp_row *row = wp_table_add_row(table);
 	const char *fstype = first(run->fstype, words->fstype);
-	char *label = free_label(in->result, wanted_label(in, run, fstype));
+	char *wanted = wanted_label(in, run);
+	char *label = free_label(in->result, wanted);
 	struct wp_target_info *target = wp_result_add_target(in->result, label);
 
+	free(wanted);
 	free(label);
 	wp_target_info_set(target, NULL, fstype, first(run->mount_options, words->mount_options));
 	wp_row_text(row, "target", target->label);

@@ -129,7 +129,7 @@ static const struct wp_column verdict_columns[] = {
 	COUNT("missing_names", "missing names", "Files whose name is gone."),
 	COUNT("in_flight", "in flight", "Writes that were under way."),
 	RATIO("p_upper_95", "p upper",
-		"Upper end of the 95 % interval of the probability that a write is lost."),
+		"The chance of a loss per cut is at most this, at 95 % confidence."),
 };
 
 struct wp_table *wp_import_sync_table(struct wp_import *in)

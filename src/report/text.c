@@ -309,6 +309,18 @@ static void add_device(struct wp_grid *grid, const struct wp_device *device, boo
 	free(text);
 }
 
+/* A published run: there is no path, and what is told of it may be little. */
+static void add_published(struct wp_grid *grid, const struct wp_target_info *target)
+{
+	char *text = wp_xasprintf("%s%s%s",
+		target->fstype ? target->fstype : "the file system is not told",
+		target->mount_options ? ", mounted " : "",
+		target->mount_options ? target->mount_options : "");
+
+	add_line(grid, target->label, text);
+	free(text);
+}
+
 static void add_target(struct wp_grid *grid, const struct wp_target_info *target)
 {
 	char *text;
@@ -339,7 +351,10 @@ static void put_targets(const struct text *t)
 	wp_grid_add_column(&grid, "", WP_ALIGN_LEFT);
 	wp_grid_add_column(&grid, "", WP_ALIGN_LEFT);
 	for (size_t i = 0; i < t->result->target_count; i++)
-		add_target(&grid, t->result->targets[i]);
+		if (is_command(t, "import"))
+			add_published(&grid, t->result->targets[i]);
+		else
+			add_target(&grid, t->result->targets[i]);
 	put_title(t, BOLD, "Targets");
 	wp_grid_print(&grid, LIMIT, INDENT, t->stream);
 	wp_grid_release(&grid);

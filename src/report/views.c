@@ -156,7 +156,28 @@ static const struct view_column statement_columns[] = {
 	{ "command", NULL, NULL, 0 },
 };
 
+static const struct view_column runs_columns[] = {
+	{ "target", NULL, NULL, KEY },
+	{ "tool", NULL, NULL, FOLDED },
+	{ "version", NULL, NULL, 0 },
+	{ "machine", NULL, NULL, FOLDED },
+	{ "input", NULL, NULL, FOLDED },
+	{ "line", NULL, NULL, 0 },
+	{ "started", NULL, NULL, 0 },
+	{ "settings", NULL, NULL, FOLDED },
+	{ "title", NULL, NULL, 0 },
+	{ "command", NULL, NULL, HIDDEN },
+};
+
+static const struct view_column unknown_columns[] = {
+	{ "input", NULL, NULL, KEY | FOLDED },
+	{ "line", NULL, NULL, 0 },
+	{ "text", NULL, NULL, 0 },
+};
+
 static const struct view views[] = {
+	{ "runs", runs_columns, WP_COUNT(runs_columns) },
+	{ "not_understood", unknown_columns, WP_COUNT(unknown_columns) },
 	{ "ramp", ramp_columns, WP_COUNT(ramp_columns) },
 	{ "statements", statement_columns, WP_COUNT(statement_columns) },
 	{ "sync", sync_columns, WP_COUNT(sync_columns) },
@@ -225,6 +246,25 @@ static void plan_unknown_texts(
 		if (table->columns[j].kind == WP_KIND_TEXT && !is_constant(table, j) &&
 			!has_view_column(view, table->columns[j].key))
 			plan_add(plan, j, -1, NULL, 0);
+}
+
+/* What no tool told is no column of published figures; the document has the reasons. */
+static void drop_untold(struct plan *plan, const struct wp_table *table)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		bool is_empty = true;
+
+		for (size_t row = 0; row < table->row_count; row++)
+			is_empty &= table->rows[row]->cells[plan->items[i].column].state ==
+				    WP_CELL_ABSENT;
+		if (is_empty && i < plan->key_count)
+			plan->key_count--;
+		if (!is_empty)
+			plan->items[used++] = plan->items[i];
+	}
+	plan->count = used;
 }
 
 static void plan_view(struct plan *plan, const struct view *view, const struct wp_table *table,
@@ -557,6 +597,8 @@ void wp_view_print(const struct wp_result *result, const struct wp_table *table,
 			plan_view(&plan, &views[i], table, limit, stream);
 	if (!plan.count)
 		plan_all(&plan, table);
+	if (result->command && strcmp(result->command, "import") == 0)
+		drop_untold(&plan, table);
 	print_plan(&plan, table, limit, stream);
 	free(plan.items);
 }
