@@ -204,7 +204,7 @@ bool wp_import_number(const char *text, double *out, const char **end);
  * Tries line at alone and joined with the lines after it, up to most of them, each joint once with
  * and once without a blank. parse fills out (size bytes, zeroed before each try) and says whether
  * text is a whole line. The longest that parse accepts wins; when it accepts two joints of the same
- * length with different results, none does and *is_ambiguous is set (may be NULL).
+ * length with different results, none does, nor a shorter one, and *is_ambiguous is set (may be NULL).
  * Returns: the number of lines, 0 when none will do; out is then zeroed.
  */
 size_t wp_import_unwrap(const struct wp_import *in, size_t at, size_t most,

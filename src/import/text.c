@@ -125,8 +125,11 @@ size_t wp_import_unwrap(const struct wp_import *in, size_t at, size_t most,
 		readings = try_joints(in, at, count, parse, ctx, out, size);
 		if (readings == 1)
 			return count;
+		/* Not even a shorter one: it may be what a break left of the number. */
 		if (readings > 1 && is_ambiguous)
 			*is_ambiguous = true;
+		if (readings > 1)
+			break;
 	}
 	memset(out, 0, size);
 	return 0;
