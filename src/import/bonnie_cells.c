@@ -64,8 +64,10 @@ static bool starts_head(const char *line, bool is_tree)
 {
 	if (is_tree)
 		return strstr(line, "Sequential Create") != NULL;
-	return strstr(line, "Sequential Output") || strstr(line, "-Per Char- --Block") ||
-	       strstr(line, "-Per Chr- --Block");
+	/* The second line has to be whole: what stands before its groups tells the version. */
+	return strstr(line, "Sequential Output") ||
+	       strstr(line, "-Per Char- --Block--- -Rewrite") ||
+	       strstr(line, "-Per Chr- --Block-- -Rewrite");
 }
 
 static bool ends_with(const char *text, const char *end)

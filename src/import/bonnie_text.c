@@ -125,6 +125,8 @@ static size_t read_tree(const struct wp_import *in, size_t at, struct wp_bonnie_
 
 	if (!wp_bonnie_read_head(in, at, true, &head))
 		return 0;
+	if (!run->version[0] && head.version[0] && !run->is_classic)
+		set_kind(run, &head);
 	count = wp_import_unwrap(in, at + head.lines, ROW_LINES, wp_bonnie_parse_row, &head, &row,
 		sizeof(row), NULL);
 	if (!count) {

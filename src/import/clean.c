@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #define TAB 8
-#define FULL_LINE 50 /* what follows a line of this length may be the rest of it */
+#define FULL_LINE 40 /* what follows a line of this length may be the rest of it */
 
 /* ---- quoted-printable -------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "import_input.h"
 #include "walprobe/mem.h"
 
-#define WIDTH 72
+static size_t width = 72; /* of a line that mail leaves whole */
 
 /* One line for each file. */
 static const struct {
@@ -96,24 +96,24 @@ static void with_colours(const char *line, size_t length, struct text *out)
 /* At the last blank before the margin; a longer word where it is full. */
 static void wrapped(const char *line, size_t length, struct text *out)
 {
-	while (length > WIDTH) {
-		size_t at = WIDTH;
+	while (length > width) {
+		size_t at = width;
 
 		while (at && line[at] != ' ')
 			at--;
 		if (strspn(line, " ") >= at)
 			at = 0;
-		put_line(out, line, at ? at : WIDTH);
-		line += at ? at + 1 : WIDTH;
-		length -= at ? at + 1 : WIDTH;
+		put_line(out, line, at ? at : width);
+		line += at ? at + 1 : width;
+		length -= at ? at + 1 : width;
 	}
 	put_line(out, line, length);
 }
 
 static void broken(const char *line, size_t length, struct text *out)
 {
-	for (; length > WIDTH; line += WIDTH, length -= WIDTH)
-		put_line(out, line, WIDTH);
+	for (; length > width; line += width, length -= width)
+		put_line(out, line, width);
 	put_line(out, line, length);
 }
 
@@ -352,13 +352,24 @@ static void broken_lines_give_the_same_figures_or_none(void **state)
 	no_other_figure_comes_from("quoted, then wrapped", quoted_and_wrapped);
 }
 
+static void lines_broken_elsewhere_give_the_same_figures_or_none(void **state)
+{
+	(void)state;
+	for (width = 56; width < 100; width += 4) {
+		no_other_figure_comes_from("wrapped at blanks", wrapped);
+		no_other_figure_comes_from("broken", broken);
+	}
+	width = 72;
+}
+
 static void collapsed_blanks_give_the_same_figures_or_none(void **state)
 {
 	(void)state;
 	no_other_figure_comes_from("collapsed blanks", collapsed);
 }
 
-static void check_cut(const char *name, const char *text, const struct wp_result *original)
+static void check_cut(
+	const char *name, const char *text, const struct wp_result *original, bool is_begun)
 {
 	for (const char *at = strchr(text, '\n'); at; at = strchr(at + 1, '\n')) {
 		char *head = wp_xstrndup(text, (size_t)(at + 1 - text));
@@ -366,7 +377,7 @@ static void check_cut(const char *name, const char *text, const struct wp_result
 
 		check_part(result, original, name, "cut after a line", head);
 		wp_result_free(result);
-		result = import_text(at + 1);
+		result = is_begun ? import_text(at + 1) : NULL;
 		check_part(result, original, name, "begun after a line", at + 1);
 		wp_result_free(result);
 		free(head);
@@ -381,8 +392,25 @@ static void a_cut_end_or_beginning_gives_the_same_figures_or_none(void **state)
 		struct wp_result *original = import_text(text);
 
 		if (!cases[i].is_growing)
-			check_cut(cases[i].name, text, original);
+			check_cut(cases[i].name, text, original, true);
 		wp_result_free(original);
+		free(text);
+	}
+}
+
+/* Where lines are broken at blanks, none ends within a figure. */
+static void wrapped_lines_that_are_cut_give_the_same_figures_or_none(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < WP_COUNT(cases); i++) {
+		char *text = import_read(cases[i].name);
+		char *dirty = transform(text, wrapped);
+		struct wp_result *original = import_text(text);
+
+		if (!cases[i].is_growing)
+			check_cut(cases[i].name, dirty, original, false);
+		wp_result_free(original);
+		free(dirty);
 		free(text);
 	}
 }
@@ -396,8 +424,10 @@ int main(void)
 		cmocka_unit_test(colours_change_nothing),
 		cmocka_unit_test(quoted_printable_changes_nothing),
 		cmocka_unit_test(broken_lines_give_the_same_figures_or_none),
+		cmocka_unit_test(lines_broken_elsewhere_give_the_same_figures_or_none),
 		cmocka_unit_test(collapsed_blanks_give_the_same_figures_or_none),
 		cmocka_unit_test(a_cut_end_or_beginning_gives_the_same_figures_or_none),
+		cmocka_unit_test(wrapped_lines_that_are_cut_give_the_same_figures_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
