@@ -46,6 +46,7 @@ struct wp_import {
 	struct wp_result *result; /* filled by importers */
 	size_t runs;              /* runs found up to here, all importers */
 	size_t unknown_count;     /* lines told to wp_import_not_understood() */
+	size_t unknown_last;      /* number of the last of them, where they are too many to list */
 };
 
 /* A tool's output. */
@@ -158,8 +159,8 @@ void wp_import_heading_release(struct wp_import_heading *heading);
  * caller frees. */
 char *wp_import_fstype(const char *text);
 
-/* wp_import_not_understood - list one line; for streams, and lines that take() returned over but
- * did not understand need no call. */
+/* wp_import_not_understood - list one line (the first 1,000; then they are counted); for streams. Lines
+ * that take() returned over but did not understand need no call. */
 void wp_import_not_understood(struct wp_import *in, size_t number, const char *text);
 
 /* wp_import_check - a check about a run (see wp_result_add_check), its text formatted. */
@@ -204,7 +205,8 @@ bool wp_import_number(const char *text, double *out, const char **end);
  * Tries line at alone and joined with the lines after it, up to most of them, each joint once with
  * and once without a blank. parse fills out (size bytes, zeroed before each try) and says whether
  * text is a whole line. The longest that parse accepts wins; when it accepts two joints of the same
- * length with different results, none does, nor a shorter one, and *is_ambiguous is set (may be NULL).
+ * length with different results, none does, nor a shorter one, and *is_ambiguous is set (it may be
+ * NULL).
  * Returns: the number of lines, 0 when none will do; out is then zeroed.
  */
 size_t wp_import_unwrap(const struct wp_import *in, size_t at, size_t most,

@@ -39,6 +39,20 @@ static void find_edges(const char *line, struct wp_bonnie_head *head)
 	head->has_edges = count == WP_BONNIE_CELLS;
 }
 
+/* Where mail broke the line with the units, rows are broken in the same way. */
+static void find_broken_edges(const struct wp_import *in, size_t last, struct wp_bonnie_head *head)
+{
+	static const char *const joints[] = { " ", "" };
+
+	for (size_t i = 0; i < WP_COUNT(joints) && !head->has_edges && last > 0; i++) {
+		char *whole = wp_xasprintf(
+			"%s%s%s", in->lines[last - 1].text, joints[i], in->lines[last].text);
+
+		find_edges(whole, head);
+		free(whole);
+	}
+}
+
 /* Adds line without its blanks; the caller frees *compact. */
 static void compact_add(char **compact, const char *line)
 {
@@ -96,6 +110,7 @@ bool wp_bonnie_read_head(
 		is_whole = count_of(compact, "%CP") == WP_BONNIE_CELLS / 2 &&
 			   (ends_with(compact, "%CP") || ends_with(compact, "%CPU"));
 	}
+	find_broken_edges(in, at + head->lines - 1, head);
 	/* "%CP" may be all that a line break left of "%CPU". */
 	find_version(compact, head);
 	head->is_classic = strstr(compact, "%CPU") != NULL;
@@ -266,6 +281,15 @@ static bool read_size_token(const struct wp_bonnie_token *token, const struct wp
 	return true;
 }
 
+static bool is_size_at(const struct wp_bonnie_token *tokens, size_t count, size_t at,
+	const struct wp_bonnie_head *head)
+{
+	struct wp_bonnie_row_text scratch;
+
+	memset(&scratch, 0, sizeof(scratch));
+	return at < count && read_size_token(&tokens[at], head, &scratch);
+}
+
 /* Index of the token with the size, count when there is none. */
 static size_t find_size(const struct wp_bonnie_token *tokens, size_t count,
 	const struct wp_bonnie_head *head, struct wp_bonnie_row_text *row)
@@ -285,9 +309,14 @@ static size_t find_size(const struct wp_bonnie_token *tokens, size_t count,
 		wp_bonnie_copy(row->size, sizeof(row->size), tokens[at].text, tokens[at].length);
 		return at;
 	}
-	for (size_t i = 0; i < count && i < 5; i++)
+	for (size_t i = 0; i < count && i < 5; i++) {
 		if (read_size_token(&tokens[i], head, row))
 			return i;
+		/* A name of several words has no numbers; those are the end of a broken row. */
+		if (is_all(&tokens[i], "0123456789.+") &&
+			(i || !is_size_at(tokens, count, 1, head)))
+			return count;
+	}
 	return count;
 }
 

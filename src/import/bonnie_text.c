@@ -251,6 +251,9 @@ static size_t take(struct wp_import *in, size_t at)
 		wp_bonnie_add(in, start, next - start, &run);
 		wp_import_mark(in, start, next - start);
 		start = next;
+		/* Behind a row that cannot be read may stand its rest, which is no row. */
+		if (run.figures[1].rate.state == WP_BONNIE_LOST)
+			break;
 	}
 	if (start == at)
 		return 0;

@@ -6,7 +6,8 @@
 
 #include <ctype.h>
 
-#define SHOWN 100 /* bytes of a line that was not understood */
+#define LISTED 1000 /* lines that are listed; the rest is counted */
+#define SHOWN 100   /* bytes of a line that was not understood */
 
 const struct wp_importer *const wp_importers[] = {
 	&wp_import_bonnie,
@@ -53,15 +54,26 @@ static const struct wp_column unknown_columns[] = {
 	{ "text", "text", "", WP_KIND_TEXT, "What it says, cut where it is long." },
 };
 
-void wp_import_not_understood(struct wp_import *in, size_t number, const char *text)
+static void add_unknown(struct wp_import *in, size_t number, const char *text)
 {
 	struct wp_table *table = wp_result_table(in->result, "not_understood",
 		"Lines that were not understood", unknown_columns, WP_COUNT(unknown_columns));
 	struct wp_row *row = wp_table_add_row(table);
+
+	wp_row_text(row, "input", in->name);
+	wp_row_int(row, "line", (int64_t)number);
+	wp_row_text(row, "text", text);
+}
+
+void wp_import_not_understood(struct wp_import *in, size_t number, const char *text)
+{
 	size_t length = strlen(text);
 	char *shown;
 
-	in->unknown_count++;
+	if (++in->unknown_count > LISTED) {
+		in->unknown_last = number;
+		return;
+	}
 	if (length > SHOWN) {
 		length = SHOWN;
 		/* not within a character */
@@ -69,10 +81,19 @@ void wp_import_not_understood(struct wp_import *in, size_t number, const char *t
 			length--;
 	}
 	shown = wp_xasprintf("%.*s%s", (int)length, text, text[length] ? "..." : "");
-	wp_row_text(row, "input", in->name);
-	wp_row_int(row, "line", (int64_t)number);
-	wp_row_text(row, "text", shown);
+	add_unknown(in, number, shown);
 	free(shown);
+}
+
+static void tell_rest(struct wp_import *in)
+{
+	char *text;
+
+	if (in->unknown_count <= LISTED)
+		return;
+	text = wp_xasprintf("(the last of %zu more lines)", in->unknown_count - LISTED);
+	add_unknown(in, in->unknown_last, text);
+	free(text);
 }
 
 /* Rules and dots are not worth a line. */
@@ -228,6 +249,7 @@ int wp_import_close(struct wp_import_reader *reader, bool is_whole, struct wp_er
 	} else if (is_whole && reader->length) {
 		import_text(reader);
 	}
+	tell_rest(&reader->in);
 	if (is_whole && !reader->in.runs)
 		rc = nothing(reader, err);
 	free(reader->text);

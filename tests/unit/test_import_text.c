@@ -2,6 +2,8 @@
 /* What the importers stand on: cleaning, undoing of line breaks, labels, headings. */
 #include "import/clean.h"
 #include "import_input.h"
+#include "probe/io_internal.h"
+#include "probe/sync_columns.h"
 #include "walprobe/mem.h"
 
 static void check_lines(const char *text, const char *const *wanted, size_t count)
@@ -220,6 +222,27 @@ static void only_the_importer_that_is_asked_for_reads(void **state)
 	wp_result_free(result);
 }
 
+static void many_lines_that_are_not_understood_are_counted(void **state)
+{
+	char *text = wp_xcalloc(1500 * 6 + sizeof(row), 1);
+	const struct wp_table *table;
+	struct wp_result *result;
+	char *at = text;
+
+	(void)state;
+	for (int i = 0; i < 1500; i++, at += 6)
+		memcpy(at, "prose\n", 6);
+	memcpy(at, row, sizeof(row));
+	result = import_text(text);
+	table = wp_result_find_table(result, "not_understood");
+	assert_int_equal(table->row_count, 1001);
+	assert_int_equal((int)wp_row_get_number(table->rows[1000], "line"), 1500);
+	assert_string_equal(
+		wp_row_get_text(table->rows[1000], "text"), "(the last of 500 more lines)");
+	wp_result_free(result);
+	free(text);
+}
+
 static void importers_and_their_names_go_together(void **state)
 {
 	size_t i;
@@ -231,6 +254,34 @@ static void importers_and_their_names_go_together(void **state)
 		assert_true(wp_importers[i]->take || wp_importers[i]->is_stream);
 	}
 	assert_null(wp_importer_names[i]);
+}
+
+/* Keys never change their meaning. */
+static void check_columns(
+	const struct wp_table *table, const struct wp_column *own, size_t count, size_t least)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int at = wp_table_column(table, own[i].key);
+
+		if (at < 0)
+			continue;
+		assert_string_equal(table->columns[at].unit, own[i].unit);
+		assert_int_equal(table->columns[at].kind, own[i].kind);
+		same++;
+	}
+	assert_true(same >= least);
+}
+
+static void columns_are_those_of_walprobe_s_own_commands(void **state)
+{
+	struct wp_import in = { .name = "input", .result = wp_result_new("import") };
+
+	(void)state;
+	check_columns(wp_import_io_table(&in), wp_io_columns, wp_io_column_count, 18);
+	check_columns(wp_import_sync_table(&in), wp_sync_columns, wp_sync_column_count, 16);
+	wp_result_free(in.result);
 }
 
 int main(void)
@@ -246,7 +297,9 @@ int main(void)
 		cmocka_unit_test(blanks_and_breaks_within_a_csv_row_are_undone),
 		cmocka_unit_test(words_of_the_command_line_fill_what_is_open),
 		cmocka_unit_test(only_the_importer_that_is_asked_for_reads),
+		cmocka_unit_test(many_lines_that_are_not_understood_are_counted),
 		cmocka_unit_test(importers_and_their_names_go_together),
+		cmocka_unit_test(columns_are_those_of_walprobe_s_own_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
