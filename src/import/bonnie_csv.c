@@ -11,7 +11,7 @@
 #include <ctype.h>
 
 #define FIELDS 50
-#define FULL_LINE 60 /* a shorter line was not broken by mail */
+#define FULL_LINE 50 /* a shorter line was not broken by mail */
 #define BLANKS 2     /* blank lines within a row that was quoted */
 
 /* where things are; 0 stands for nowhere but in name */

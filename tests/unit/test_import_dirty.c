@@ -355,7 +355,7 @@ static void broken_lines_give_the_same_figures_or_none(void **state)
 static void lines_broken_elsewhere_give_the_same_figures_or_none(void **state)
 {
 	(void)state;
-	for (width = 57; width < 100; width += 8) {
+	for (width = 53; width < 100; width += 5) {
 		no_other_figure_comes_from("wrapped at blanks", wrapped);
 		no_other_figure_comes_from("broken", broken);
 	}
