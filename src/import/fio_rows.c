@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: PostgreSQL */
+#include "fio_rows.h"
+#include "walprobe/mem.h"
+
+#include <math.h>
+#include <strings.h>
+
+#define NOT_TOLD "fio's output does not tell"
+
+static const struct {
+	double percent;
+	const char *key;
+	double samples;
+	const char *few;
+} percentiles[] = {
+	[FIO_P50] = { 50, "p50_ns", 1, "no samples" },
+	[FIO_P90] = { 90, "p90_ns", 10, "fewer than 10 samples" },
+	[FIO_P95] = { 95, "p95_ns", 20, "fewer than 20 samples" },
+	[FIO_P99] = { 99, "p99_ns", 100, "fewer than 100 samples" },
+	[FIO_P999] = { 99.9, "p999_ns", 1000, "fewer than 1,000 samples" },
+	[FIO_P9999] = { 99.99, "p9999_ns", 10000, "fewer than 10,000 samples" },
+};
+
+void fio_latency_init(struct fio_latency *latency)
+{
+	latency->min_ns = latency->mean_ns = latency->stddev_ns = latency->max_ns = FIO_ABSENT;
+	latency->count = FIO_ABSENT;
+	for (size_t i = 0; i < FIO_PERCENTILES; i++)
+		latency->percentiles_ns[i] = FIO_ABSENT;
+}
+
+struct fio_direction *fio_job_direction(struct fio_job *job, const char *name)
+{
+	struct fio_direction *direction;
+
+	if (job->direction_count == WP_COUNT(job->directions))
+		return NULL;
+	direction = &job->directions[job->direction_count++];
+	memset(direction, 0, sizeof(*direction));
+	direction->name = name;
+	direction->bytes_per_s = direction->ops_per_s = direction->ops = direction->elapsed_ns =
+		FIO_ABSENT;
+	fio_latency_init(&direction->latency);
+	return direction;
+}
+
+void fio_job_init(struct fio_job *job)
+{
+	memset(job, 0, sizeof(*job));
+	job->record_bytes = job->file_bytes = job->jobs = job->depth = job->cpu_percent =
+		FIO_ABSENT;
+	fio_latency_init(&job->sync);
+}
+
+void fio_job_release(struct fio_job *job)
+{
+	free(job->name);
+	free(job->version);
+	free(job->rw);
+	free(job->sync_name);
+	memset(job, 0, sizeof(*job));
+}
+
+int fio_percentile(double percent)
+{
+	for (size_t i = 0; i < WP_COUNT(percentiles); i++)
+		if (fabs(percent - percentiles[i].percent) < 1e-6)
+			return (int)i;
+	return -1;
+}
+
+double fio_size_bytes(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+	static const char units[] = "kmgt";
+	const char *unit;
+
+	if (end == text || !(value >= 0) || value > 1e18)
+		return FIO_ABSENT;
+	while (*end == ' ')
+		end++;
+	if (*end == '\0' || strcasecmp(end, "b") == 0)
+		return value;
+	unit = strchr(units, *end | 0x20);
+	if (!unit || !(end[1] == '\0' || strcasecmp(end + 1, "b") == 0 ||
+			     strcasecmp(end + 1, "ib") == 0))
+		return FIO_ABSENT;
+	for (const char *step = units; step <= unit; step++)
+		value *= 1024;
+	return value;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void set_int(struct wp_row *row, const char *key, double value)
+{
+	if (value >= 0 && value < 9e18)
+		rows_int(row, key, llround(value));
+	else
+		rows_absent(row, key, NOT_TOLD);
+}
+
+static void set_latency(struct wp_row *row, const struct fio_latency *latency)
+{
+	set_int(row, "min_ns", latency->min_ns);
+	set_int(row, "mean_ns", latency->mean_ns);
+	set_int(row, "max_ns", latency->max_ns);
+	if (latency->stddev_ns >= 0)
+		rows_real(row, "stddev_ns", latency->stddev_ns);
+	else
+		rows_absent(row, "stddev_ns", NOT_TOLD);
+	for (size_t i = 0; i < WP_COUNT(percentiles); i++)
+		if (latency->count >= 0 && latency->count < percentiles[i].samples)
+			rows_absent(row, percentiles[i].key, percentiles[i].few);
+		else
+			set_int(row, percentiles[i].key, latency->percentiles_ns[i]);
+}
+
+/* walprobe's name of the test; without the job's options it cannot be told. */
+static char *test_name(const struct fio_job *job, const struct fio_direction *direction)
+{
+	bool is_mixed = job->rw &&
+			(strncmp(job->rw, "rw", 2) == 0 || strncmp(job->rw, "readwrite", 9) == 0 ||
+				strncmp(job->rw, "randrw", 6) == 0);
+
+	if (!job->rw)
+		return wp_xasprintf("%s, order unknown", direction->name);
+	return wp_xasprintf("%s%s%s", is_mixed ? "mixed-" : "",
+		strncmp(job->rw, "rand", 4) == 0 ? "random-" : "", direction->name);
+}
+
+static void set_job(
+	struct wp_import *in, struct wp_row *row, const struct fio_job *job, const char *target)
+{
+	rows_place(in, row, target, job->line);
+	if (job->name)
+		rows_text(row, "job", job->name);
+	if (job->version)
+		rows_text(row, "tool_version", job->version);
+	rows_text(
+		row, "ranked", job->error ? "the job failed: fio reports an error for it" : "yes");
+}
+
+static void add_io(struct wp_import *in, const struct fio_job *job,
+	const struct fio_direction *direction, const char *target)
+{
+	struct wp_row *row = rows_add(in, "io");
+	char *test = test_name(job, direction);
+
+	set_job(in, row, job, target);
+	rows_text(row, "test", test);
+	free(test);
+	set_int(row, "record_bytes", job->record_bytes);
+	set_int(row, "file_bytes", job->file_bytes);
+	set_int(row, "jobs", job->jobs);
+	set_int(row, "depth", job->depth);
+	set_int(row, "ops", direction->ops);
+	set_int(row, "elapsed_ns", direction->elapsed_ns);
+	if (direction->bytes_per_s >= 0)
+		rows_real(row, "bytes_per_s", direction->bytes_per_s);
+	if (direction->ops_per_s >= 0)
+		rows_real(row, "ops_per_s", direction->ops_per_s);
+	if (job->cpu_percent >= 0)
+		rows_real(row, "cpu_percent", job->cpu_percent);
+	set_latency(row, &direction->latency);
+	if (direction->latency_of)
+		rows_text(row, "latency_of", direction->latency_of);
+	if (job->is_direct)
+		rows_text(row, "cache", "direct");
+	rows_absent(row, "ci_low", "one run has no interval");
+	rows_absent(row, "ci_high", "one run has no interval");
+	rows_absent_rest(row, NOT_TOLD);
+}
+
+/* fio's sync latency is that of the call alone; its joint time with the write cannot be had. */
+static void add_sync(struct wp_import *in, const struct fio_job *job, const char *target)
+{
+	struct wp_row *row = rows_add(in, "sync");
+
+	set_job(in, row, job, target);
+	if (job->sync_name)
+		rows_text(row, "method", job->sync_name);
+	else
+		rows_absent(row, "method", "the options are not in the output");
+	rows_text(row, "variant", "sync-only");
+	set_int(row, "write_bytes", job->record_bytes);
+	set_int(row, "ops", job->sync.count);
+	for (size_t i = 0; i < job->direction_count; i++)
+		if (job->sync_name && strcmp(job->directions[i].name, "write") == 0 &&
+			job->directions[i].ops_per_s >= 0) {
+			rows_real(row, "ops_per_s", job->directions[i].ops_per_s);
+			rows_int(row, "writes_per_op", 1);
+		}
+	set_latency(row, &job->sync);
+	if (job->sync.mean_ns >= 0)
+		rows_text(row, "mean_from", "printed");
+	rows_absent(row, "ci_low", "one run has no interval");
+	rows_absent(row, "ci_high", "one run has no interval");
+	rows_absent_rest(row, NOT_TOLD);
+}
+
+static bool is_known(const struct fio_latency *latency)
+{
+	bool is_any = latency->mean_ns > 0;
+
+	for (size_t i = 0; i < FIO_PERCENTILES; i++)
+		is_any = is_any || latency->percentiles_ns[i] > 0;
+	return is_any;
+}
+
+void fio_add_rows(struct wp_import *in, const struct fio_job *job, const char *target)
+{
+	char observed[160];
+
+	for (size_t i = 0; i < job->direction_count; i++) {
+		const struct fio_direction *direction = &job->directions[i];
+
+		/* nothing asked for in this direction */
+		if (direction->ops > 0 || (direction->ops < 0 && direction->ops_per_s > 0))
+			add_io(in, job, direction, target);
+	}
+	if (job->sync.count > 0 || (job->sync.count < 0 && is_known(&job->sync)))
+		add_sync(in, job, target);
+	if (!job->error)
+		return;
+	(void)snprintf(observed, sizeof(observed), "job \"%s\": error %" PRId64,
+		job->name ? job->name : "", job->error);
+	wp_result_add_check(in->result, "fio-error", target, WP_CHECK_UNKNOWN, "error 0", observed,
+		"the job failed: its figures are shown and left out of comparisons; mend the error "
+		"and measure again");
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/* import_case.h - texts of other tools through the importers, for tests. */
+#ifndef WALPROBE_IMPORT_CASE_H
+#define WALPROBE_IMPORT_CASE_H
+
+#include "walprobe/import.h"
+
+#define IMPORT_DATA "tests/data/import/"
+
+/* import_read - the bytes of a file below tests/data/import; the caller frees. Fails the test when
+ * it cannot be read. */
+char *import_read(const char *name);
+
+/* import_text - text, as the file NAME, through the importers; free with wp_result_free(). */
+struct wp_result *import_text(const char *name, const char *text);
+
+/* import_file - import_text() of a file below tests/data/import. */
+struct wp_result *import_file(const char *name);
+
+/* import_untaken - number of lines with words that nobody understood in the last text. */
+size_t import_untaken(void);
+
+/* import_row - row of table where the text of key is value; fails the test for none. */
+const struct wp_row *import_row(
+	const struct wp_result *result, const char *table, const char *key, const char *value);
+
+/* import_nth - row of table by its index; fails the test for none. */
+const struct wp_row *import_nth(const struct wp_result *result, const char *table, size_t index);
+
+/* import_rows - number of rows of table; 0 for no table. */
+size_t import_rows(const struct wp_result *result, const char *table);
+
+/* import_expect - the cell of key is this number exactly; import_expect_absent - it is absent. */
+void import_expect(const struct wp_row *row, const char *key, double value);
+void import_expect_absent(const struct wp_row *row, const char *key);
+
+/* import_check - the check with this id, NULL for none. */
+const struct wp_check *import_check(const struct wp_result *result, const char *id);
+
+#endif
