@@ -17,7 +17,7 @@ BEGIN {
 	stands["witness"] = "witness base os stats result"
 	stands["target"] = "target base os result device"
 	stands["probe"] = "probe base os stats result wal device pg witness target"
-	stands["import"] = "import base result"
+	stands["import"] = "import base stats result"
 	stands["report"] = "report base result"
 	stands["cli"] = "cli base os stats result wal device pg witness target probe import report"
 
