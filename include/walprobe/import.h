@@ -2,7 +2,7 @@
 /*
  * import.h - published output of other tools becomes a result document.
  *
- * Floor: import (may include base and result). Text is cleaned once (quotes, line ends, prefixes,
+ * Floor: import (may include base, stats and result). Text is cleaned once (quotes, line ends, prefixes,
  * quoted-printable), then every importer is asked, line by line, whether a run of its tool starts
  * there. An importer adds rows to the tables that walprobe's own commands fill (sync, ramp, io,
  * verdict) and marks the lines that it understood; the rest is listed with its line numbers. A
@@ -169,11 +169,13 @@ void wp_import_check(struct wp_import *in, const char *id, const char *target,
 
 /* ---- for importers: tables, columns as walprobe's own commands have them --------------------- */
 
-/* wp_import_sync_table, wp_import_io_table, wp_import_ramp_table, wp_import_verdict_table - the
- * table, made when it is not there yet. */
+/* wp_import_sync_table and so on - the table, made when it is not there yet. */
 struct wp_table *wp_import_sync_table(struct wp_import *in);
 struct wp_table *wp_import_io_table(struct wp_import *in);
 struct wp_table *wp_import_ramp_table(struct wp_import *in);
+struct wp_table *wp_import_scripts_table(struct wp_import *in);
+struct wp_table *wp_import_statements_table(struct wp_import *in);
+struct wp_table *wp_import_progress_table(struct wp_import *in);
 struct wp_table *wp_import_verdict_table(struct wp_import *in);
 
 /* wp_import_row - a new row of table with its column target set; an interval's ends are absent with

@@ -5,7 +5,8 @@
  * and only what stands before the gap is told.
  * Source: fio 2.2.10 to 3.36, stat.c, show_thread_status_json(); HOWTO, "JSON output".
  */
-#include "fio_rows.h"
+#include "import/fio_rows.h"
+#include "import/place.h"
 #include "walprobe/mem.h"
 
 #include <jansson.h>
@@ -151,8 +152,8 @@ static void read_sync(struct fio_job *job, const json_t *entry)
 	job->sync.count = count > 0 || !(job->sync.max_ns > 0) ? count : FIO_ABSENT;
 }
 
-static void add_job(struct wp_import *in, const json_t *document, const json_t *entry,
-	const char *target, size_t line)
+static void add_job(
+	struct wp_import *in, const json_t *document, const json_t *entry, const char *target)
 {
 	double depth = number_of(entry, "latency_depth");
 	double user = number_of(entry, "usr_cpu");
@@ -165,7 +166,6 @@ static void add_job(struct wp_import *in, const json_t *document, const json_t *
 	job.version = wp_xstrdup(text_of(document, "fio version"));
 	job.error = (int64_t)number_of(entry, "error");
 	job.error = job.error < 0 ? 0 : job.error;
-	job.line = line;
 	if (depth > 0)
 		job.depth = depth;
 	if (user >= 0 && system >= 0)
@@ -179,10 +179,15 @@ static void add_job(struct wp_import *in, const json_t *document, const json_t *
 }
 
 /* Client and server runs have "client_stats", whose last entry adds all up. */
-static void add_document(struct wp_import *in, const json_t *document, size_t line)
+static void add_document(struct wp_import *in, const json_t *document, size_t at, size_t count)
 {
 	const json_t *jobs = json_object_get(document, "jobs");
-	const char *target = wp_import_target(in, NULL, NULL, NULL);
+	struct wp_import_run about = { .tool = "fio",
+		.version = text_of(document, "fio version"),
+		.started = text_of(document, "time"),
+		.machine = text_of(document, "hostname"),
+		.line_count = count };
+	const char *target = place_add(in, at, &about);
 	const json_t *entry;
 	size_t i;
 
@@ -193,9 +198,8 @@ static void add_document(struct wp_import *in, const json_t *document, size_t li
 		const char *name = text_of(entry, "jobname");
 
 		if (!name || strcmp(name, "All clients") != 0)
-			add_job(in, document, entry, target, line);
+			add_job(in, document, entry, target);
 	}
-	in->runs++;
 }
 
 /* ---- where the document is ------------------------------------------------------------------- */
@@ -362,14 +366,16 @@ static size_t refuse(struct wp_import *in, const struct scan_text *text, const c
 						  ? (size_t)error->position
 						  : left);
 	size_t broken = text->indexes[scan_line(text, gap - 1)];
-	const char *target = wp_import_target(in, NULL, NULL, NULL);
+	struct wp_import_run about = { .tool = "fio", .line_count = broken - first + 1 };
+	const char *target;
 	size_t last = broken;
 	struct fio_job job;
 	char observed[240];
 
 	fio_job_init(&job);
-	job.line = in->lines[first].number;
 	read_early(&job, begin, text->text + text->starts[broken - first]);
+	about.version = job.version;
+	target = place_add(in, first, &about);
 	job.sync.percentiles_ns[FIO_P99] = wrapper_p99(in, broken, &last);
 	fio_add_rows(in, &job, target);
 	fio_job_release(&job);
@@ -381,7 +387,6 @@ static size_t refuse(struct wp_import *in, const struct scan_text *text, const c
 		"whole file from whoever ran fio");
 	for (size_t i = first; i < broken; i++)
 		in->lines[i].is_taken = true;
-	in->runs++;
 	return last + 1 - first;
 }
 
@@ -398,7 +403,7 @@ static size_t take_document(struct wp_import *in, size_t at, size_t column)
 
 	if (document && length) {
 		scan_take(in, &text, begin, begin + length);
-		add_document(in, document, in->lines[at].number);
+		add_document(in, document, at, lines);
 	} else {
 		size_t refused = refuse(in, &text, begin, &error);
 

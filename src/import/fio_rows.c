@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "fio_rows.h"
+#include "import/fio_rows.h"
 #include "walprobe/mem.h"
 
 #include <math.h>
@@ -96,9 +96,9 @@ double fio_size_bytes(const char *text)
 static void set_int(struct wp_row *row, const char *key, double value)
 {
 	if (value >= 0 && value < 9e18)
-		rows_int(row, key, llround(value));
+		wp_row_int(row, key, llround(value));
 	else
-		rows_absent(row, key, NOT_TOLD);
+		wp_row_absent(row, key, NOT_TOLD);
 }
 
 static void set_latency(struct wp_row *row, const struct fio_latency *latency)
@@ -107,12 +107,14 @@ static void set_latency(struct wp_row *row, const struct fio_latency *latency)
 	set_int(row, "mean_ns", latency->mean_ns);
 	set_int(row, "max_ns", latency->max_ns);
 	if (latency->stddev_ns >= 0)
-		rows_real(row, "stddev_ns", latency->stddev_ns);
+		wp_row_int(row, "stddev_ns", llround(latency->stddev_ns));
 	else
-		rows_absent(row, "stddev_ns", NOT_TOLD);
+		wp_row_absent(row, "stddev_ns", NOT_TOLD);
 	for (size_t i = 0; i < WP_COUNT(percentiles); i++)
-		if (latency->count >= 0 && latency->count < percentiles[i].samples)
-			rows_absent(row, percentiles[i].key, percentiles[i].few);
+		if (wp_table_column(row->table, percentiles[i].key) < 0)
+			continue; /* sync has fewer */
+		else if (latency->count >= 0 && latency->count < percentiles[i].samples)
+			wp_row_absent(row, percentiles[i].key, percentiles[i].few);
 		else
 			set_int(row, percentiles[i].key, latency->percentiles_ns[i]);
 }
@@ -130,26 +132,22 @@ static char *test_name(const struct fio_job *job, const struct fio_direction *di
 		strncmp(job->rw, "rand", 4) == 0 ? "random-" : "", direction->name);
 }
 
-static void set_job(
-	struct wp_import *in, struct wp_row *row, const struct fio_job *job, const char *target)
+static void set_job(struct wp_row *row, const struct fio_job *job)
 {
-	rows_place(in, row, target, job->line);
-	if (job->name)
-		rows_text(row, "job", job->name);
-	if (job->version)
-		rows_text(row, "tool_version", job->version);
-	rows_text(
+	if (job->name && wp_table_column(row->table, "job") >= 0)
+		wp_row_text(row, "job", job->name);
+	wp_row_text(
 		row, "ranked", job->error ? "the job failed: fio reports an error for it" : "yes");
 }
 
 static void add_io(struct wp_import *in, const struct fio_job *job,
 	const struct fio_direction *direction, const char *target)
 {
-	struct wp_row *row = rows_add(in, "io");
+	struct wp_row *row = wp_import_row(wp_import_io_table(in), target);
 	char *test = test_name(job, direction);
 
-	set_job(in, row, job, target);
-	rows_text(row, "test", test);
+	set_job(row, job);
+	wp_row_text(row, "test", test);
 	free(test);
 	set_int(row, "record_bytes", job->record_bytes);
 	set_int(row, "file_bytes", job->file_bytes);
@@ -158,46 +156,42 @@ static void add_io(struct wp_import *in, const struct fio_job *job,
 	set_int(row, "ops", direction->ops);
 	set_int(row, "elapsed_ns", direction->elapsed_ns);
 	if (direction->bytes_per_s >= 0)
-		rows_real(row, "bytes_per_s", direction->bytes_per_s);
+		wp_row_real(row, "bytes_per_s", direction->bytes_per_s);
 	if (direction->ops_per_s >= 0)
-		rows_real(row, "ops_per_s", direction->ops_per_s);
+		wp_row_real(row, "ops_per_s", direction->ops_per_s);
 	if (job->cpu_percent >= 0)
-		rows_real(row, "cpu_percent", job->cpu_percent);
+		wp_row_real(row, "cpu_percent", job->cpu_percent);
 	set_latency(row, &direction->latency);
 	if (direction->latency_of)
-		rows_text(row, "latency_of", direction->latency_of);
+		wp_row_text(row, "latency_of", direction->latency_of);
 	if (job->is_direct)
-		rows_text(row, "cache", "direct");
-	rows_absent(row, "ci_low", "one run has no interval");
-	rows_absent(row, "ci_high", "one run has no interval");
-	rows_absent_rest(row, NOT_TOLD);
+		wp_row_text(row, "cached", "no");
+	wp_import_absent_rest(row, NOT_TOLD);
 }
 
 /* fio's sync latency is that of the call alone; its joint time with the write cannot be had. */
 static void add_sync(struct wp_import *in, const struct fio_job *job, const char *target)
 {
-	struct wp_row *row = rows_add(in, "sync");
+	struct wp_row *row = wp_import_row(wp_import_sync_table(in), target);
 
-	set_job(in, row, job, target);
+	set_job(row, job);
 	if (job->sync_name)
-		rows_text(row, "method", job->sync_name);
+		wp_row_text(row, "method", job->sync_name);
 	else
-		rows_absent(row, "method", "the options are not in the output");
-	rows_text(row, "variant", "sync-only");
+		wp_row_absent(row, "method", "the options are not in the output");
+	wp_row_text(row, "variant", "sync-only");
 	set_int(row, "write_bytes", job->record_bytes);
 	set_int(row, "ops", job->sync.count);
 	for (size_t i = 0; i < job->direction_count; i++)
 		if (job->sync_name && strcmp(job->directions[i].name, "write") == 0 &&
 			job->directions[i].ops_per_s >= 0) {
-			rows_real(row, "ops_per_s", job->directions[i].ops_per_s);
-			rows_int(row, "writes_per_op", 1);
+			wp_row_real(row, "ops_per_s", job->directions[i].ops_per_s);
+			wp_row_int(row, "writes_per_op", 1);
 		}
 	set_latency(row, &job->sync);
 	if (job->sync.mean_ns >= 0)
-		rows_text(row, "mean_from", "printed");
-	rows_absent(row, "ci_low", "one run has no interval");
-	rows_absent(row, "ci_high", "one run has no interval");
-	rows_absent_rest(row, NOT_TOLD);
+		wp_row_text(row, "mean_from", "printed");
+	wp_import_absent_rest(row, NOT_TOLD);
 }
 
 static bool is_known(const struct fio_latency *latency)

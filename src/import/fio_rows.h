@@ -3,7 +3,7 @@
 #ifndef WALPROBE_IMPORT_FIO_ROWS_H
 #define WALPROBE_IMPORT_FIO_ROWS_H
 
-#include "rows.h"
+#include "import/scan.h"
 
 #define FIO_ABSENT (-1.0)
 
@@ -42,7 +42,6 @@ struct fio_job {
 	struct fio_direction directions[3];
 	size_t direction_count;
 	struct fio_latency sync; /* count 0 or FIO_ABSENT: nothing was synced */
-	size_t line;
 };
 
 /* fio_latency_init, fio_direction_init, fio_job_init - everything absent. */

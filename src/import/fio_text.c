@@ -4,7 +4,8 @@
  * begins. Times of a block are in the unit that its own heading names; rates are rounded by fio.
  * Source: fio 2.2.10 to 3.36, stat.c, show_thread_status_normal().
  */
-#include "fio_rows.h"
+#include "import/fio_rows.h"
+#include "import/place.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>
@@ -437,7 +438,6 @@ static void settle(struct wp_import *in, size_t at, struct parse *parse)
 {
 	struct fio_job *job = &parse->job;
 
-	job->line = in->lines[at].number;
 	if (job->name) {
 		read_head(in, at, job);
 		read_command(in, at, job);
@@ -453,6 +453,7 @@ static size_t take(struct wp_import *in, size_t at)
 {
 	struct scan_text text;
 	struct parse parse = { .part = PART_NONE };
+	struct wp_import_run about = { .tool = "fio" };
 	size_t lines = 0;
 
 	if (!starts(in->lines[at].text))
@@ -461,10 +462,11 @@ static size_t take(struct wp_import *in, size_t at)
 	parse_text(&text, &parse);
 	if (parse.job.direction_count) {
 		settle(in, at, &parse);
-		fio_add_rows(in, &parse.job, wp_import_target(in, NULL, NULL, NULL));
-		scan_take(in, &text, parse.first, parse.last);
 		lines = scan_line(&text, parse.last - 1) + 1;
-		in->runs++;
+		scan_take(in, &text, parse.first, parse.last);
+		about.version = parse.job.version;
+		about.line_count = lines;
+		fio_add_rows(in, &parse.job, place_add(in, at, &about));
 	}
 	fio_job_release(&parse.job);
 	scan_text_release(&text);

@@ -14,6 +14,11 @@ const struct wp_importer *const wp_importers[] = {
 	&wp_import_bonnie_csv,
 	&wp_import_iozone,
 	&wp_import_diskchecker,
+	&wp_import_pgbench,
+	&wp_import_pgbench_log,
+	&wp_import_pg_test_fsync,
+	&wp_import_fio_json,
+	&wp_import_fio_text,
 	NULL,
 };
 
@@ -22,6 +27,11 @@ const char *const wp_importer_names[] = {
 	"bonnie-csv",
 	"iozone",
 	"diskchecker",
+	"pgbench",
+	"pgbench-log",
+	"pg_test_fsync",
+	"fio-json",
+	"fio-text",
 	NULL,
 };
 

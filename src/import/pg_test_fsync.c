@@ -7,7 +7,8 @@
  * digit was lost, and both are left out.
  * Source: PostgreSQL, src/bin/pg_test_fsync/pg_test_fsync.c.
  */
-#include "rows.h"
+#include "import/place.h"
+#include "import/scan.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>
@@ -314,62 +315,63 @@ static void set_sync(struct wp_row *row, const struct entry *entry)
 
 	switch (entry->kind) {
 	case ENTRY_VALUE:
-		rows_real(row, "ops_per_s", entry->ops_per_s);
-		rows_int(row, "mean_ns",
+		wp_row_real(row, "ops_per_s", entry->ops_per_s);
+		wp_row_int(row, "mean_ns",
 			llround(isfinite(entry->usecs) ? entry->usecs * 1e3
 						       : 1e9 / entry->ops_per_s));
-		rows_text(row, "mean_from", isfinite(entry->usecs) ? "printed" : "derived");
+		wp_row_text(row, "mean_from", isfinite(entry->usecs) ? "printed" : "derived");
 		return;
 	case ENTRY_NO_METHOD:
-		rows_absent_rest(row, "n/a: the platform does not have this method");
+		wp_import_absent_rest(row, "n/a: the platform does not have this method");
 		return;
 	case ENTRY_NO_DIRECT:
-		rows_absent_rest(row,
+		wp_import_absent_rest(row,
 			"n/a*: this file system refused O_DIRECT; a server that does not use it "
 			"may still use the method");
 		return;
 	case ENTRY_BROKEN:
-		rows_absent(row, "ops_per_s", broken);
-		rows_absent(row, "mean_ns", broken);
+		wp_row_absent(row, "ops_per_s", broken);
+		wp_row_absent(row, "mean_ns", broken);
 		return;
 	}
 }
 
-static void add_row(struct wp_import *in, const struct run *run, const struct entry *entry,
-	const char *target, size_t line)
+static void add_row(
+	struct wp_import *in, const struct run *run, const struct entry *entry, const char *target)
 {
 	const struct label *label = entry->label;
 	bool is_open = label->method && strncmp(label->method, "open_", 5) == 0;
-	struct wp_row *row = rows_add(in, "sync");
+	struct wp_row *row = wp_import_row(wp_import_sync_table(in), target);
 
-	rows_place(in, row, target, line);
 	if (label->method)
-		rows_text(row, "method", label->method);
+		wp_row_text(row, "method", label->method);
 	else
-		rows_absent(row, "method", NULL);
-	rows_text(row, "variant", label->variant);
-	rows_int(row, "write_bytes", label->write_bytes);
-	rows_int(row, "writes_per_op", label->writes);
+		wp_row_absent(row, "method", NULL);
+	wp_row_text(row, "variant", label->variant);
+	wp_row_int(row, "write_bytes", label->write_bytes);
+	wp_row_int(row, "writes_per_op", label->writes);
 	if (!run->direct)
-		rows_absent(row, "direct", "the output does not tell");
+		wp_row_absent(row, "direct", "the output does not tell");
 	else
-		rows_text(row, "direct", is_open && strcmp(run->direct, "yes") == 0 ? "yes" : "no");
-	if (run->length)
-		rows_text(row, "test_length", run->length);
-	rows_text(row, "ranked", "yes");
+		wp_row_text(
+			row, "direct", is_open && strcmp(run->direct, "yes") == 0 ? "yes" : "no");
+	wp_row_text(row, "ranked", "yes");
 	set_sync(row, entry);
-	rows_absent_rest(row, "pg_test_fsync prints a mean only");
+	wp_import_absent_rest(row, "pg_test_fsync prints a mean only");
 }
 
 static void add_run(struct wp_import *in, const struct scan_text *text, const struct run *run)
 {
-	size_t line = in->lines[text->indexes[scan_line(text, run->first)]].number;
-	const char *target = wp_import_target(in, NULL, NULL, NULL);
+	size_t first = text->indexes[scan_line(text, run->first)];
+	size_t last = text->indexes[scan_line(text, run->last - 1)];
+	struct wp_import_run about = {
+		.tool = "pg_test_fsync", .settings = run->length, .line_count = last - first + 1
+	};
+	const char *target = place_add(in, first, &about);
 
 	for (size_t i = 0; i < run->count; i++)
-		add_row(in, run, &run->entries[i], target, line);
+		add_row(in, run, &run->entries[i], target);
 	scan_take(in, text, run->first, run->last);
-	in->runs++;
 }
 
 /* Headings wrap, and footnotes stand between the sections: all of it was understood. */

@@ -3,56 +3,14 @@
  * pgbench's text of every version from 7.1 to 18, also as a unified diff of two runs, whose lines
  * then are sorted into one text for each side.
  */
-#include "pgbench_run.h"
-#include "rows.h"
+#include "import/pgbench_run.h"
+#include "import/place.h"
 #include "walprobe/mem.h"
 
-#include <ctype.h>
-#include <strings.h>
-
 #define WINDOW_LINES 200
-#define HEADING_CHARS 40
 #define LOAD_LINES 30
 
 /* ---- what stands above a run ----------------------------------------------------------------- */
-
-static bool is_heading_mark(char c)
-{
-	return c == '=' || c == '#' || c == '*' || c == '-' || c == ' ' || c == '\t';
-}
-
-/* "=== RUN 1 ===", "## xfs", "with pgbouncer:" without the marks; NULL when it is no heading. */
-static char *heading(const char *line)
-{
-	const char *begin = line;
-	size_t length;
-	bool is_marked;
-
-	while (is_heading_mark(*begin))
-		begin++;
-	length = strlen(begin);
-	while (length && (is_heading_mark(begin[length - 1]) || begin[length - 1] == ':'))
-		length--;
-	is_marked = strchr("=#*", line[strspn(line, " \t")]) != NULL && *begin;
-	if (!length || length > HEADING_CHARS || !isalnum((unsigned char)*begin) ||
-		(!is_marked && begin[strlen(begin) - 1] != ':') || strcasestr(line, "client") ||
-		strcasestr(line, "password"))
-		return NULL;
-	return wp_xstrndup(begin, length);
-}
-
-/* The nearest line with words, at most two blank ones or a fence between it and the run. */
-static char *heading_above(const struct wp_import *in, size_t at)
-{
-	for (int i = 0; i < 4 && at > 0; i++) {
-		const char *line = in->lines[--at].text;
-
-		line += strspn(line, " \t");
-		if (*line && strncmp(line, "```", 3) != 0)
-			return in->lines[at].is_taken ? NULL : heading(in->lines[at].text);
-	}
-	return NULL;
-}
 
 /* pgbench -i stands above, and no other run since. */
 static bool is_after_load(const struct wp_import *in, size_t at)
@@ -77,6 +35,16 @@ static bool is_same_cell(const struct wp_row *row, const char *key, const char *
 	return strcmp(wp_row_get_text(row, key), value ? value : "") == 0;
 }
 
+static bool is_of_input(const struct wp_import *in, const char *target)
+{
+	const struct wp_table *runs = wp_result_find_table(in->result, "runs");
+
+	for (size_t i = 0; runs && i < runs->row_count; i++)
+		if (is_same_cell(runs->rows[i], "target", target))
+			return is_same_cell(runs->rows[i], "input", in->name);
+	return false;
+}
+
 /* A row of the same file and kind, with other clients: this run is a further step of it. */
 static const char *step_of(
 	const struct wp_import *in, const struct pgbench_run *run, const char *section)
@@ -87,8 +55,7 @@ static const char *step_of(
 	const char *target = last ? wp_row_get_text(last, "target") : NULL;
 	const struct pgbench_value *clients = &run->fields[PGBENCH_CLIENTS];
 
-	if (!last || clients->state != SCAN_SURE ||
-		!is_same_cell(last, "source", in->name ? in->name : "-") ||
+	if (!last || clients->state != SCAN_SURE || !is_of_input(in, target) ||
 		!is_same_cell(last, "section", section) ||
 		!is_same_cell(last, "protocol", run->mode) ||
 		!(is_same_cell(last, "script", run->type) || !run->type ||
@@ -102,19 +69,22 @@ static const char *step_of(
 	return target;
 }
 
-static const char *target_of(
-	struct wp_import *in, const struct pgbench_run *run, const char *section)
+/* A new target; run knows its lines. */
+static const char *target_of(struct wp_import *in, const struct pgbench_run *run, size_t first,
+	size_t count, const char *section)
 {
-	const char *file_system = section ? rows_file_system(section) : NULL;
 	const char *target = step_of(in, run, section);
-	char *machine = NULL;
+	struct wp_import_run about = {
+		.tool = "pgbench",
+		.version = run->version,
+		.command = run->command,
+		.line_count = count,
+	};
 
-	if (target)
-		return target;
-	if (section && !file_system)
-		machine = wp_xasprintf("%s %s", rows_base_name(in), section);
-	target = wp_import_target(in, file_system ? section : machine, file_system, NULL);
-	free(machine);
+	if (!target)
+		return place_add(in, first, &about);
+	place_take_heading(in, first);
+	in->runs++;
 	return target;
 }
 
@@ -124,9 +94,10 @@ static void add_run(
 	struct wp_import *in, const struct scan_text *text, const struct pgbench_run *run)
 {
 	size_t first = text->indexes[scan_line(text, run->first)];
-	char *section = heading_above(in, first);
+	size_t last = text->indexes[scan_line(text, run->last - 1)];
+	char *section = place_heading(in, first);
 	struct pgbench_place place = {
-		.target = target_of(in, run, section),
+		.target = target_of(in, run, first, last - first + 1, section),
 		.section = section,
 		.line = in->lines[first].number,
 		.is_first_after_load = is_after_load(in, first),
@@ -242,10 +213,25 @@ static size_t split_diff(struct wp_import *in, size_t at, struct side sides[2])
 	return end - at;
 }
 
-/* Runs of one side; is_dry counts them only. Returns the index of the last line of all. */
-static size_t take_side(struct wp_import *in, struct side *side, size_t *runs)
+static const char *side_target(struct wp_import *in, size_t at, const struct side *side)
 {
-	const char *file_system = rows_file_system(side->name);
+	char *file_system = wp_import_fstype(side->name);
+	struct wp_import_run run = {
+		.tool = "pgbench",
+		.title = side->name,
+		.fstype = file_system,
+		.line = in->lines[at].number,
+		.line_count = side->text.count,
+	};
+	const char *target = wp_import_add_run(in, &run);
+
+	free(file_system);
+	return target;
+}
+
+/* Runs of one side. Returns the index of the last line of all. */
+static size_t take_side(struct wp_import *in, size_t at, struct side *side, size_t *runs)
+{
 	const char *from = side->text.text ? side->text.text : "";
 	const char *target = NULL;
 	size_t last = 0;
@@ -255,14 +241,14 @@ static size_t take_side(struct wp_import *in, struct side *side, size_t *runs)
 		const char *next = pgbench_parse(&side->text, from, &run);
 
 		if (pgbench_is_run(&run)) {
-			struct pgbench_place place = { .target = target };
+			size_t first = side->text.indexes[scan_line(&side->text, run.first)];
+			struct pgbench_place place = { .line = in->lines[first].number };
 
-			if (!target)
-				place.target = target =
-					wp_import_target(in, side->name, file_system, NULL);
-			place.line =
-				in->lines[side->text.indexes[scan_line(&side->text, run.first)]]
-					.number;
+			if (target)
+				in->runs++;
+			else
+				target = side_target(in, at, side);
+			place.target = target;
 			pgbench_add_rows(in, &run, &place);
 			scan_take(in, &side->text, run.first, run.last);
 			last = side->text.indexes[scan_line(&side->text, run.last - 1)];
@@ -296,8 +282,8 @@ static size_t take_diff(struct wp_import *in, size_t at)
 
 	(void)split_diff(in, at, sides);
 	if (has_run(&sides[0]) || has_run(&sides[1])) {
-		size_t old_last = take_side(in, &sides[0], &runs);
-		size_t new_last = take_side(in, &sides[1], &runs);
+		size_t old_last = take_side(in, at, &sides[0], &runs);
+		size_t new_last = take_side(in, at, &sides[1], &runs);
 
 		last = old_last > new_last ? old_last : new_last;
 	}

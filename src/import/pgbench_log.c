@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "pgbench_log.h"
+#include "import/pgbench_log.h"
 #include "walprobe/mem.h"
 
 /* seconds since the epoch that are believed: 2000 to 2100 */
@@ -274,17 +274,29 @@ static bool is_possible(const struct wp_import_log *log, const struct log_line *
 	       (double)fields[2] <= (double)fields[1] * (double)fields[5] + 1;
 }
 
+static void strange_line(struct wp_import_log *log, const char *text, size_t length)
+{
+	char shown[LOG_LINE_BYTES + 1];
+
+	length = length < LOG_LINE_BYTES ? length : LOG_LINE_BYTES;
+	memcpy(shown, text, length);
+	shown[length] = '\0';
+	if (log->strange_lines++ < LOG_STRANGE_SHOWN && log->in)
+		wp_import_not_understood(log->in, (size_t)log->read_lines, shown);
+}
+
 static void add_line(struct wp_import_log *log, const char *text, size_t length)
 {
 	struct log_line line;
 
+	log->read_lines++;
 	if (length && text[length - 1] == '\r')
 		length--;
 	if (!length)
 		return;
 	if (!log_parse(text, length, &line) || line.count != log->field_count ||
 		log_form_of(&line) != (int)log->form || !is_possible(log, &line)) {
-		log->strange_lines++;
+		strange_line(log, text, length);
 		return;
 	}
 	if (log->form == LOG_TRANSACTIONS)
@@ -304,7 +316,7 @@ static void carry(struct wp_import_log *log, const char *bytes, size_t size)
 	log->carried += size;
 }
 
-void wp_import_log_feed(struct wp_import_log *log, const char *bytes, size_t size)
+static void log_feed(struct wp_import_log *log, const char *bytes, size_t size)
 {
 	const char *end = bytes + size;
 
@@ -319,7 +331,7 @@ void wp_import_log_feed(struct wp_import_log *log, const char *bytes, size_t siz
 		if (log->carried || log->is_overlong) {
 			carry(log, bytes, length);
 			if (log->is_overlong)
-				log->strange_lines++;
+				strange_line(log, log->carry, log->carried);
 			else
 				add_line(log, log->carry, log->carried);
 			log->carried = 0;
@@ -331,7 +343,7 @@ void wp_import_log_feed(struct wp_import_log *log, const char *bytes, size_t siz
 	}
 }
 
-struct wp_import_log *wp_import_log_open(const char *head, size_t size)
+static struct wp_import_log *log_open(const char *head, size_t size)
 {
 	const char *end = head + size;
 	struct wp_import_log *log;
@@ -367,7 +379,7 @@ struct wp_import_log *wp_import_log_open(const char *head, size_t size)
 	return log;
 }
 
-void wp_import_log_discard(struct wp_import_log *log)
+static void log_discard(struct wp_import_log *log)
 {
 	if (!log)
 		return;
@@ -378,17 +390,13 @@ void wp_import_log_discard(struct wp_import_log *log)
 }
 
 /* The last line without its end may be cut within a number: it does not count. */
-size_t wp_import_log_close(struct wp_import_log *log, struct wp_import *in, size_t line)
+static void log_close(struct wp_import_log *log, struct wp_import *in, size_t line)
 {
-	size_t strange;
-
-	log->strange_lines += log->carried || log->is_overlong ? 1 : 0;
+	if (log->carried || log->is_overlong)
+		strange_line(log, log->carry, log->carried);
 	log->total = log_spans_sum(log, 0, log->span_count);
 	log_add_rows(in, log, line);
-	strange = (size_t)log->strange_lines;
-	in->runs++;
-	wp_import_log_discard(log);
-	return strange;
+	log_discard(log);
 }
 
 /* ---- a log within a text ---------------------------------------------------------------------- */
@@ -419,19 +427,70 @@ static size_t take(struct wp_import *in, size_t at)
 		if (!log) {
 			char *two = wp_xasprintf("%s%s\n", text, in->lines[i + 1].text);
 
-			log = wp_import_log_open(two, strlen(two));
+			log = log_open(two, strlen(two));
 			free(two);
 		}
-		wp_import_log_feed(log, text, strlen(text));
+		log_feed(log, text, strlen(text));
 		free(text);
 		in->lines[i].is_taken = true;
 	}
-	(void)wp_import_log_close(log, in, in->lines[at].number);
+	log_close(log, in, in->lines[at].number);
 	return count;
+}
+
+/* ---- a log alone ------------------------------------------------------------------------------ */
+
+static bool is_stream(const char *head, size_t length)
+{
+	struct wp_import_log *log = log_open(head, length);
+	bool is_log = log != NULL;
+
+	log_discard(log);
+	return is_log;
+}
+
+/* The form is known with the first lines. */
+struct stream {
+	struct wp_import *in;
+	struct wp_import_log *log;
+};
+
+static void *open_stream(struct wp_import *in)
+{
+	struct stream *stream = wp_xcalloc(1, sizeof(*stream));
+
+	stream->in = in;
+	return stream;
+}
+
+static void feed_stream(void *raw, const char *text, size_t length)
+{
+	struct stream *stream = raw;
+
+	if (!stream->log) {
+		stream->log = log_open(text, length);
+		if (!stream->log)
+			return;
+		stream->log->in = stream->in;
+	}
+	log_feed(stream->log, text, length);
+}
+
+static void close_stream(void *raw)
+{
+	struct stream *stream = raw;
+
+	if (stream->log)
+		log_close(stream->log, stream->in, 1);
+	free(stream);
 }
 
 const struct wp_importer wp_import_pgbench_log = {
 	.name = "pgbench-log",
 	.title = "pgbench's logs of transactions (--log) and intervals (--aggregate-interval)",
 	.take = take,
+	.is_stream = is_stream,
+	.open = open_stream,
+	.feed = feed_stream,
+	.close = close_stream,
 };

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: PostgreSQL */
-/* pgbench_log.h - what a log has told so far; private to import. */
+/*
+ * pgbench_log.h - what a log has told so far; private to import.
+ *
+ * pgbench's logs of transactions (--log) and of intervals (--aggregate-interval) are read as they
+ * come: a log of any length takes the same memory.
+ * Source: PostgreSQL 8.0 to 18, pgbench.c, doLog(); documentation of pgbench, "Per-Transaction
+ * Logging" and "Aggregated Logging".
+ */
 #ifndef WALPROBE_IMPORT_PGBENCH_LOG_H
 #define WALPROBE_IMPORT_PGBENCH_LOG_H
 
 #include "walprobe/hist.h"
-#include "walprobe/import_log.h"
+#include "walprobe/import.h"
 
 #define LOG_FIELDS_MAX 16
 #define LOG_LINE_BYTES 512
+#define LOG_STRANGE_SHOWN 100
 #define LOG_SPANS_MAX 4096
 #define LOG_SCRIPTS_MAX 128
 #define LOG_CLIENTS_MAX 1000000
@@ -63,6 +71,8 @@ struct wp_import_log {
 	size_t field_count;
 	uint64_t lines;
 	uint64_t strange_lines;
+	uint64_t read_lines;  /* all, understood or not */
+	struct wp_import *in; /* that strange lines are told to; NULL: nobody */
 	struct log_span total;
 	uint64_t serialization_failures;
 	uint64_t deadlock_failures;

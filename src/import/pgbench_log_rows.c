@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "pgbench_log.h"
-#include "rows.h"
+#include "import/pgbench_log.h"
+#include "import/place.h"
 
 #include <math.h>
 
@@ -51,14 +51,14 @@ static void set_moments(struct wp_row *row, const struct log_sums *sums)
 	double variance = sums->square_us / count - mean * mean;
 
 	if (!sums->count) {
-		rows_absent(row, "latency_mean_ns", "no transaction was done");
-		rows_absent(row, "latency_stddev_ns", "no transaction was done");
-		rows_absent(row, "max_ns", "no transaction was done");
+		wp_row_absent(row, "latency_mean_ns", "no transaction was done");
+		wp_row_absent(row, "latency_stddev_ns", "no transaction was done");
+		wp_row_absent(row, "max_ns", "no transaction was done");
 		return;
 	}
-	rows_int(row, "latency_mean_ns", llround(mean * 1e3));
-	rows_int(row, "latency_stddev_ns", llround(sqrt(variance > 0 ? variance : 0) * 1e3));
-	rows_int(row, "max_ns", (int64_t)sums->max_us * WP_NS_PER_US);
+	wp_row_int(row, "latency_mean_ns", llround(mean * 1e3));
+	wp_row_int(row, "latency_stddev_ns", llround(sqrt(variance > 0 ? variance : 0) * 1e3));
+	wp_row_int(row, "max_ns", (int64_t)sums->max_us * WP_NS_PER_US);
 }
 
 static void set_percentiles(struct wp_row *row, const struct wp_import_log *log)
@@ -77,11 +77,11 @@ static void set_percentiles(struct wp_row *row, const struct wp_import_log *log)
 
 	for (size_t i = 0; i < WP_COUNT(cells); i++)
 		if (log->form == LOG_AGGREGATE)
-			rows_absent(row, cells[i].key, "the log has sums only");
+			wp_row_absent(row, cells[i].key, "the log has sums only");
 		else if (log->hist.count < cells[i].samples)
-			rows_absent(row, cells[i].key, cells[i].few);
+			wp_row_absent(row, cells[i].key, cells[i].few);
 		else
-			rows_int(row, cells[i].key,
+			wp_row_int(row, cells[i].key,
 				wp_hist_quantile_ns(&log->hist, cells[i].quantile));
 }
 
@@ -94,15 +94,15 @@ static void set_transactions(struct wp_row *row, const struct wp_import_log *log
 	double seconds = (double)(log->last_us - log->first_us) / 1e6;
 
 	if (whole.is_part)
-		rows_absent(row, "clients", why);
+		wp_row_absent(row, "clients", why);
 	else
-		rows_int(row, "clients", (int64_t)whole.clients);
+		wp_row_int(row, "clients", (int64_t)whole.clients);
 	if (!why && seconds > 0 && log->first_us) {
-		rows_real(row, "tps_excluding", (double)log->total.sums.count / seconds);
-		rows_int(row, "elapsed_ns", llround(seconds * 1e9));
+		wp_row_real(row, "tps_excluding", (double)log->total.sums.count / seconds);
+		wp_row_int(row, "elapsed_ns", llround(seconds * 1e9));
 	} else {
-		rows_absent(row, "tps_excluding", why ? why : "no transaction was done");
-		rows_absent(row, "elapsed_ns", why ? why : "no transaction was done");
+		wp_row_absent(row, "tps_excluding", why ? why : "no transaction was done");
+		wp_row_absent(row, "elapsed_ns", why ? why : "no transaction was done");
 	}
 }
 
@@ -112,13 +112,13 @@ static void set_intervals(struct wp_row *row, const struct wp_import_log *log)
 	const struct log_span *last = &log->spans[log->span_count - 1];
 	double seconds = log->interval_s ? (double)(log->previous_s - log->begin_s) : 0;
 
-	rows_absent(row, "clients", "a log of intervals does not tell");
+	wp_row_absent(row, "clients", "a log of intervals does not tell");
 	if (seconds > 0 && log->span_s <= log->interval_s) {
-		rows_real(row, "tps_excluding",
+		wp_row_real(row, "tps_excluding",
 			(double)(log->total.sums.count - last->sums.count) / seconds);
-		rows_int(row, "elapsed_ns", llround(seconds * 1e9));
+		wp_row_int(row, "elapsed_ns", llround(seconds * 1e9));
 	} else {
-		rows_absent(row, "tps_excluding", "too few or too many intervals");
+		wp_row_absent(row, "tps_excluding", "too few or too many intervals");
 	}
 }
 
@@ -135,57 +135,53 @@ static void set_lag(struct wp_row *row, const struct wp_import_log *log)
 	double count = (double)log->total.sums.count;
 
 	if (has_lag && count > 0) {
-		rows_int(row, "schedule_lag_mean_ns", llround(log->total.lag_sum_us / count * 1e3));
-		rows_int(row, "schedule_lag_max_ns", llround(log->lag_max_us * 1e3));
+		wp_row_int(
+			row, "schedule_lag_mean_ns", llround(log->total.lag_sum_us / count * 1e3));
+		wp_row_int(row, "schedule_lag_max_ns", llround(log->lag_max_us * 1e3));
 	} else {
-		rows_absent(row, "schedule_lag_mean_ns", why);
-		rows_absent(row, "schedule_lag_max_ns", why);
+		wp_row_absent(row, "schedule_lag_mean_ns", why);
+		wp_row_absent(row, "schedule_lag_max_ns", why);
 	}
 	if (has_retries) {
-		rows_int(row, "retried", (int64_t)log->total.retried);
-		rows_int(row, "retries", (int64_t)log->total.retries);
+		wp_row_int(row, "retried", (int64_t)log->total.retried);
+		wp_row_int(row, "retries", (int64_t)log->total.retries);
 	} else {
-		rows_absent(row, "retried", why);
-		rows_absent(row, "retries", why);
+		wp_row_absent(row, "retried", why);
+		wp_row_absent(row, "retries", why);
 	}
 }
 
-static void add_ramp(
-	struct wp_import *in, const struct wp_import_log *log, const char *target, size_t line)
+static void add_ramp(struct wp_import *in, const struct wp_import_log *log, const char *target)
 {
-	struct wp_row *row = rows_add(in, "ramp");
+	struct wp_row *row = wp_import_row(wp_import_ramp_table(in), target);
 	bool has_counts = log->form == LOG_TRANSACTIONS || log->field_count >= 15;
 
-	rows_place(in, row, target, line);
-	rows_int(row, "transactions", (int64_t)log->total.sums.count);
+	wp_row_int(row, "transactions", (int64_t)log->total.sums.count);
 	if (log->form == LOG_TRANSACTIONS || log->field_count >= 11)
-		rows_int(row, "skipped", (int64_t)log->total.skipped);
+		wp_row_int(row, "skipped", (int64_t)log->total.skipped);
 	if (has_counts)
-		rows_int(row, "failed", (int64_t)log->total.failed);
+		wp_row_int(row, "failed", (int64_t)log->total.failed);
 	/* a log with "failed" does not tell which kind */
 	if (has_counts &&
 		log->total.failed == log->serialization_failures + log->deadlock_failures) {
-		rows_int(row, "serialization_failures", (int64_t)log->serialization_failures);
-		rows_int(row, "deadlock_failures", (int64_t)log->deadlock_failures);
+		wp_row_int(row, "serialization_failures", (int64_t)log->serialization_failures);
+		wp_row_int(row, "deadlock_failures", (int64_t)log->deadlock_failures);
 	}
 	if (log->form == LOG_TRANSACTIONS)
 		set_transactions(row, log);
 	else
 		set_intervals(row, log);
-	rows_absent(row, "tps_including", "the log does not tell when connecting began");
+	wp_row_absent(row, "tps_including", "the log does not tell when connecting began");
 	set_moments(row, &log->total.sums);
 	if (log->total.sums.count)
-		rows_text(row, "latency_from", "printed");
+		wp_row_text(row, "latency_from", "printed");
 	set_percentiles(row, log);
 	set_lag(row, log);
-	rows_absent(row, "ci_low", "one run has no interval");
-	rows_absent(row, "ci_high", "one run has no interval");
-	rows_text(row, "ranked", "yes");
-	rows_absent_rest(row, "pgbench's log does not tell");
+	wp_row_text(row, "ranked", "yes");
+	wp_import_absent_rest(row, "pgbench's log does not tell");
 }
 
-static void add_scripts(
-	struct wp_import *in, const struct wp_import_log *log, const char *target, size_t line)
+static void add_scripts(struct wp_import *in, const struct wp_import_log *log, const char *target)
 {
 	char name[32];
 
@@ -194,18 +190,16 @@ static void add_scripts(
 
 		if (!log->scripts[i].count)
 			continue;
-		row = rows_add(in, "scripts");
+		row = wp_import_row(wp_import_scripts_table(in), target);
 		(void)snprintf(name, sizeof(name), "number %zu", i);
-		rows_place(in, row, target, line);
-		rows_text(row, "script", name);
-		rows_int(row, "transactions", (int64_t)log->scripts[i].count);
+		wp_row_text(row, "script", name);
+		wp_row_int(row, "transactions", (int64_t)log->scripts[i].count);
 		set_moments(row, &log->scripts[i]);
-		rows_absent_rest(row, "pgbench's log does not tell");
+		wp_import_absent_rest(row, "pgbench's log does not tell");
 	}
 }
 
-static void add_progress(
-	struct wp_import *in, const struct wp_import_log *log, const char *target, size_t line)
+static void add_progress(struct wp_import *in, const struct wp_import_log *log, const char *target)
 {
 	bool is_log = log->form == LOG_TRANSACTIONS;
 	uint64_t width_s = is_log || log->span_s > log->interval_s ? log->span_s : log->interval_s;
@@ -213,35 +207,37 @@ static void add_progress(
 
 	for (size_t i = 0; i < log->span_count; i += step) {
 		struct log_span span = log_spans_sum(log, i, i + step);
-		struct wp_row *row = rows_add(in, "progress");
+		struct wp_row *row = wp_import_row(wp_import_progress_table(in), target);
 		bool is_edge = i + step >= log->span_count || (is_log && i == 0);
 
-		rows_place(in, row, target, line);
-		rows_int(row, "time_ns",
+		wp_row_int(row, "time_ns",
 			(int64_t)((uint64_t)i * log->span_s + width_s) * WP_NS_PER_S);
-		rows_int(row, "interval_ns", (int64_t)width_s * WP_NS_PER_S);
-		rows_int(row, "transactions", (int64_t)span.sums.count);
+		wp_row_int(row, "interval_ns", (int64_t)width_s * WP_NS_PER_S);
+		wp_row_int(row, "transactions", (int64_t)span.sums.count);
 		if (is_edge)
-			rows_absent(row, "tps", "the interval may not be a whole one");
+			wp_row_absent(row, "tps", "the interval may not be a whole one");
 		else
-			rows_real(row, "tps", (double)span.sums.count / (double)width_s);
+			wp_row_real(row, "tps", (double)span.sums.count / (double)width_s);
 		set_moments(row, &span.sums);
-		rows_int(row, "skipped", (int64_t)span.skipped);
-		rows_int(row, "failed", (int64_t)span.failed);
-		rows_absent_rest(row, "pgbench's log does not tell");
+		wp_row_int(row, "skipped", (int64_t)span.skipped);
+		wp_row_int(row, "failed", (int64_t)span.failed);
+		wp_import_absent_rest(row, "pgbench's log does not tell");
 	}
 }
 
 void log_add_rows(struct wp_import *in, const struct wp_import_log *log, size_t line)
 {
-	const char *target = wp_import_target(in, NULL, NULL, NULL);
+	struct wp_import_run run = { .tool = "pgbench", .line = line };
+	const char *target;
 	char observed[64];
 
 	if (!log->lines)
 		return;
-	add_ramp(in, log, target, line);
-	add_scripts(in, log, target, line);
-	add_progress(in, log, target, line);
+	target = wp_import_add_run(in, &run);
+	run.line_count = (size_t)(log->lines + log->strange_lines);
+	add_ramp(in, log, target);
+	add_scripts(in, log, target);
+	add_progress(in, log, target);
 	if (!log->strange_lines)
 		return;
 	(void)snprintf(observed, sizeof(observed), "%" PRIu64 " of %" PRIu64 " lines",

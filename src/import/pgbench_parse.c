@@ -3,7 +3,7 @@
  * What pgbench prints comes in a fixed order, so that each thing has a rank: one that comes again,
  * or one of a lower rank, belongs to the next run. A run therefore never inherits a figure.
  */
-#include "pgbench_parse.h"
+#include "import/pgbench_parse.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>

@@ -7,7 +7,7 @@
 #ifndef WALPROBE_IMPORT_PGBENCH_PARSE_H
 #define WALPROBE_IMPORT_PGBENCH_PARSE_H
 
-#include "pgbench_run.h"
+#include "import/pgbench_run.h"
 
 enum pgbench_rank {
 	PGBENCH_RANK_COMMAND,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /* Progress lines, scripts and their statements. */
-#include "pgbench_parse.h"
+#include "import/pgbench_parse.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "pgbench_run.h"
-#include "rows.h"
+#include "import/pgbench_run.h"
 #include "walprobe/mem.h"
 
 #include <math.h>
@@ -19,35 +18,35 @@ static void set_count(
 	struct wp_row *row, const char *key, const struct pgbench_value *value, const char *none)
 {
 	if (is_sure(value))
-		rows_int(row, key, llround(value->value));
+		wp_row_int(row, key, llround(value->value));
 	else
-		rows_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
+		wp_row_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
 }
 
 static void set_ms(
 	struct wp_row *row, const char *key, const struct pgbench_value *value, const char *none)
 {
 	if (is_sure(value))
-		rows_int(row, key, llround(value->value * 1e6));
+		wp_row_int(row, key, llround(value->value * 1e6));
 	else
-		rows_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
+		wp_row_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
 }
 
 static void set_rate(
 	struct wp_row *row, const char *key, const struct pgbench_value *value, const char *none)
 {
 	if (is_sure(value))
-		rows_real(row, key, value->value);
+		wp_row_real(row, key, value->value);
 	else
-		rows_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
+		wp_row_absent(row, key, value->state == SCAN_UNSURE ? BROKEN : none);
 }
 
 static void set_words(struct wp_row *row, const char *key, const char *value)
 {
 	if (value && *value)
-		rows_text(row, key, value);
+		wp_row_text(row, key, value);
 	else
-		rows_absent(row, key, NOT_THERE);
+		wp_row_absent(row, key, NOT_THERE);
 }
 
 /* pgbench before 9.4 prints no latency; all clients work all the time. */
@@ -60,11 +59,11 @@ static void set_latency(struct wp_row *row, const struct pgbench_run *run)
 
 	set_ms(row, "latency_mean_ns", printed, NOT_THERE);
 	if (is_sure(printed)) {
-		rows_text(row, "latency_from", "printed");
+		wp_row_text(row, "latency_from", "printed");
 	} else if (printed->state == SCAN_NONE && is_sure(clients) && is_sure(tps) &&
 		   tps->value > 0) {
-		rows_int(row, "latency_mean_ns", llround(clients->value / tps->value * 1e9));
-		rows_text(row, "latency_from", "derived");
+		wp_row_int(row, "latency_mean_ns", llround(clients->value / tps->value * 1e9));
+		wp_row_text(row, "latency_from", "derived");
 	}
 }
 
@@ -127,28 +126,25 @@ static void add_ramp(
 	};
 	const struct pgbench_value *duration = &run->fields[PGBENCH_DURATION_S];
 	const char *none = run->is_aborted ? "the run was aborted" : NOT_THERE;
-	struct wp_row *row = rows_add(in, "ramp");
+	struct wp_row *row = wp_import_row(wp_import_ramp_table(in), place->target);
 
-	rows_place(in, row, place->target, place->line);
 	for (size_t i = 0; i < WP_COUNT(cells); i++)
 		(cells[i].is_ms ? set_ms : set_count)(
 			row, cells[i].key, &run->fields[cells[i].field], none);
 	if (is_sure(duration))
-		rows_int(row, "duration_ns", llround(duration->value * 1e9));
+		wp_row_int(row, "duration_ns", llround(duration->value * 1e9));
 	set_words(row, "protocol", run->mode);
 	set_words(row, "script", run->type);
 	if (place->section)
-		rows_text(row, "section", place->section);
+		wp_row_text(row, "section", place->section);
 	else
-		rows_absent(row, "section", "no heading above it");
-	set_words(row, "tool_version", run->version);
-	rows_text(row, "connections", run->is_reconnecting ? "one for each transaction" : "kept");
+		wp_row_absent(row, "section", "no heading above it");
+	wp_row_int(row, "line", (int64_t)place->line);
+	wp_row_text(row, "connections", run->is_reconnecting ? "one for each transaction" : "kept");
 	set_tps(row, run);
 	set_latency(row, run);
-	rows_text(row, "ranked", unranked(run, place));
-	rows_absent(row, "ci_low", "one run has no interval");
-	rows_absent(row, "ci_high", "one run has no interval");
-	rows_absent_rest(row, NOT_PRINTED);
+	wp_row_text(row, "ranked", unranked(run, place));
+	wp_import_absent_rest(row, NOT_PRINTED);
 }
 
 static void add_scripts(
@@ -156,9 +152,8 @@ static void add_scripts(
 {
 	for (size_t i = 0; i < run->script_count; i++) {
 		const struct pgbench_script *script = &run->scripts[i];
-		struct wp_row *row = rows_add(in, "scripts");
+		struct wp_row *row = wp_import_row(wp_import_scripts_table(in), place->target);
 
-		rows_place(in, row, place->target, place->line);
 		set_count(row, "clients", &run->fields[PGBENCH_CLIENTS], NOT_THERE);
 		set_words(row, "script", script->name);
 		set_count(row, "weight", &script->weight, NOT_THERE);
@@ -167,6 +162,7 @@ static void add_scripts(
 		set_count(row, "failed", &script->failed, NOT_THERE);
 		set_ms(row, "latency_mean_ns", &script->latency_ms, NOT_THERE);
 		set_ms(row, "latency_stddev_ns", &script->stddev_ms, NOT_THERE);
+		wp_import_absent_rest(row, NOT_PRINTED);
 	}
 }
 
@@ -177,23 +173,22 @@ static void add_statements(
 
 	for (size_t i = 0; i < run->statement_count; i++) {
 		const struct pgbench_statement *statement = &run->statements[i];
-		struct wp_row *row = rows_add(in, "statements");
+		struct wp_row *row = wp_import_row(wp_import_statements_table(in), place->target);
 		bool is_first = i == 0 || statement->script != run->statements[i - 1].script;
 
 		number = is_first ? 1 : number + 1;
-		rows_place(in, row, place->target, place->line);
 		set_count(row, "clients", &run->fields[PGBENCH_CLIENTS], NOT_THERE);
 		set_words(row, "script",
 			statement->script < run->script_count ? run->scripts[statement->script].name
 							      : run->type);
-		rows_int(row, "number", number);
-		rows_int(row, "mean_ns", llround(statement->mean_ms * 1e6));
+		wp_row_int(row, "number", number);
+		wp_row_int(row, "mean_ns", llround(statement->mean_ms * 1e6));
 		if (statement->failures >= 0)
-			rows_int(row, "failures", statement->failures);
+			wp_row_int(row, "failures", statement->failures);
 		if (statement->retries >= 0)
-			rows_int(row, "retries", statement->retries);
-		rows_text(row, "command", statement->command);
-		rows_absent_rest(row, NOT_THERE);
+			wp_row_int(row, "retries", statement->retries);
+		wp_row_text(row, "command", statement->command);
+		wp_import_absent_rest(row, NOT_THERE);
 	}
 }
 
@@ -202,12 +197,11 @@ static void add_progress(
 {
 	for (size_t i = 0; i < run->progress_count; i++) {
 		const struct pgbench_progress *progress = &run->progress[i];
-		struct wp_row *row = rows_add(in, "progress");
+		struct wp_row *row = wp_import_row(wp_import_progress_table(in), place->target);
 
-		rows_place(in, row, place->target, place->line);
 		set_count(row, "clients", &run->fields[PGBENCH_CLIENTS], NOT_THERE);
-		rows_int(row, "time_ns", llround(progress->at_s * 1e9));
-		rows_real(row, "tps", progress->tps);
+		wp_row_int(row, "time_ns", llround(progress->at_s * 1e9));
+		wp_row_real(row, "tps", progress->tps);
 		set_ms(row, "latency_mean_ns", &progress->latency_ms, NOT_THERE);
 		set_ms(row, "latency_stddev_ns", &progress->stddev_ms, NOT_THERE);
 		set_ms(row, "schedule_lag_mean_ns", &progress->lag_ms, NOT_THERE);
@@ -215,7 +209,7 @@ static void add_progress(
 		set_count(row, "failed", &progress->failed, NOT_THERE);
 		set_count(row, "retried", &progress->retried, NOT_THERE);
 		set_count(row, "retries", &progress->retries, NOT_THERE);
-		rows_absent_rest(row, NOT_PRINTED);
+		wp_import_absent_rest(row, NOT_PRINTED);
 	}
 }
 
@@ -236,5 +230,4 @@ void pgbench_add_rows(
 	add_scripts(in, run, place);
 	add_statements(in, run, place);
 	add_progress(in, run, place);
-	in->runs++;
 }

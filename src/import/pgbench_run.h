@@ -7,7 +7,7 @@
 #ifndef WALPROBE_IMPORT_PGBENCH_RUN_H
 #define WALPROBE_IMPORT_PGBENCH_RUN_H
 
-#include "scan.h"
+#include "import/scan.h"
 
 enum pgbench_field {
 	PGBENCH_SCALE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
-#include "scan.h"
+#include "import/scan.h"
 #include "walprobe/mem.h"
 
 #include <ctype.h>

@@ -29,7 +29,9 @@
 static const struct wp_column sync_columns[] = {
 	TEXT("target", "target", "Label of the target."),
 	TEXT("method", "method", "wal_sync_method, or what the tool calls it."),
-	TEXT("variant", "variant", "What is written, as in walprobe sync."),
+	TEXT("variant", "variant",
+		"What is written, as in walprobe sync; same-fd syncs before the file is closed; "
+		"sync-only is the time of the sync call alone, without the write before it."),
 	BYTES("write_bytes", "write", "Bytes of one write."),
 	COUNT("writes_per_op", "writes", "Writes in one operation."),
 	RATE("ops_per_s", "ops/s", "Operations per second, as published."),
@@ -43,6 +45,12 @@ static const struct wp_column sync_columns[] = {
 	NS("max_ns", "max", "Longest operation."),
 	COUNT("ops", "ops", "Operations."),
 	RATIO("flushes_per_op", "flushes/op", "FLUSH requests at the device for one operation."),
+	NS("min_ns", "min", "Shortest operation."),
+	NS("stddev_ns", "stddev", "Standard deviation of mean_ns."),
+	NS("p95_ns", "p95", "95 % of the operations took no longer."),
+	TEXT("mean_from", "mean from", "printed, or derived from ops_per_s."),
+	TEXT("direct", "O_DIRECT", "Whether the file was opened with O_DIRECT: yes or no."),
+	TEXT("ranked", "ranked", "yes, or why the figures are left out of comparisons."),
 };
 
 static const struct wp_column io_columns[] = {
@@ -75,6 +83,16 @@ static const struct wp_column io_columns[] = {
 	TEXT("cached", "cached",
 		"yes: by its rate, or by what the run left out of its time, a figure of the page "
 		"cache; no: the run went past the cache or waited for the disk."),
+	NS("min_ns", "min", "Shortest operation."),
+	NS("stddev_ns", "stddev", "Standard deviation of mean_ns."),
+	NS("p95_ns", "p95", "95 % of the operations took no longer."),
+	NS("p9999_ns", "p99.99", "99.99 % of the operations took no longer."),
+	TEXT("latency_of", "latency of",
+		"What the times are of: completion (since the request was submitted) or total."),
+	COUNT("depth", "depth", "Requests that each job kept outstanding."),
+	NS("elapsed_ns", "elapsed", "Measured time."),
+	TEXT("job", "job", "What the tool calls the job."),
+	TEXT("ranked", "ranked", "yes, or why the figures are left out of comparisons."),
 };
 
 static const struct wp_column ramp_columns[] = {
@@ -111,6 +129,63 @@ static const struct wp_column ramp_columns[] = {
 	NS("connect_ns", "connect", "Mean time to make one connection."),
 	NS("client_cpu_ns_per_transaction", "client CPU",
 		"Processor time of the client program for each transaction."),
+	TEXT("script", "script", "What pgbench calls the transaction type."),
+	COUNT("scale", "scale", "Scale of the tables."),
+	TEXT("section", "section", "Heading above the run."),
+	TEXT("latency_from", "mean from", "printed, or derived: clients by transactions a second."),
+	COUNT("transactions_planned", "planned", "Transactions that were to be done."),
+	COUNT("transactions_per_client", "per client", "Transactions asked of each client."),
+	COUNT("max_tries", "max tries", "Tries that a transaction had at most."),
+	NS("duration_ns", "duration", "Time that was asked for."),
+	NS("elapsed_ns", "elapsed", "Measured time."),
+	NS("schedule_lag_mean_ns", "lag",
+		"Mean time from a transaction's scheduled to its real begin."),
+	NS("schedule_lag_max_ns", "max lag", "Longest such time."),
+	TEXT("connections", "connections", "kept, or one for each transaction (-C)."),
+	TEXT("ranked", "ranked", "yes, or why the figures do not speak of the log's speed."),
+	COUNT("line", "line", "Line of the input where the run begins."),
+};
+
+static const struct wp_column script_columns[] = {
+	TEXT("target", "target", "Label of the server."),
+	COUNT("clients", "clients", "Connections that run transactions."),
+	TEXT("script", "script", "Name of the script."),
+	COUNT("weight", "weight", "Its weight among the scripts."),
+	COUNT("transactions", "transactions", "Transactions done."),
+	RATE("tps_excluding", "tps", "Transactions of this script a second."),
+	COUNT("failed", "failed",
+		"Transactions given up after a serialization failure or deadlock."),
+	NS("latency_mean_ns", "mean", "Mean time of a transaction."),
+	NS("latency_stddev_ns", "stddev", "Standard deviation of that."),
+	NS("max_ns", "max", "Longest transaction."),
+};
+
+static const struct wp_column statement_columns[] = {
+	TEXT("target", "target", "Label of the server."),
+	COUNT("clients", "clients", "Connections that run transactions."),
+	TEXT("script", "script", "Script that the command is in."),
+	COUNT("number", "#", "Place of the command in the script, from 1."),
+	NS("mean_ns", "mean", "Mean time of the command."),
+	COUNT("failures", "failures", "Serialization failures and deadlocks in it."),
+	COUNT("retries", "retries", "Such errors after which the transaction was tried again."),
+	TEXT("command", "command", "The command."),
+};
+
+static const struct wp_column progress_columns[] = {
+	TEXT("target", "target", "Label of the server."),
+	COUNT("clients", "clients", "Connections that run transactions."),
+	NS("time_ns", "time", "End of the interval, since the begin of the run."),
+	NS("interval_ns", "interval", "Its length."),
+	RATE("tps", "tps", "Transactions a second in it."),
+	COUNT("transactions", "transactions", "Transactions done in it."),
+	NS("latency_mean_ns", "mean", "Mean time of a transaction in it."),
+	NS("latency_stddev_ns", "stddev", "Standard deviation of that."),
+	NS("max_ns", "max", "Longest transaction in it."),
+	NS("schedule_lag_mean_ns", "lag", "Mean delay of their begin."),
+	COUNT("skipped", "skipped", "Not begun in it, too late for the latency limit."),
+	COUNT("failed", "failed", "Failed in it."),
+	COUNT("retried", "retried", "Tried again in it."),
+	COUNT("retries", "retries", "Tries beyond the first in it."),
 };
 
 static const struct wp_column verdict_columns[] = {
@@ -148,6 +223,24 @@ struct wp_table *wp_import_ramp_table(struct wp_import *in)
 {
 	return wp_result_table(in->result, "ramp", "Transactions, as published", ramp_columns,
 		WP_COUNT(ramp_columns));
+}
+
+struct wp_table *wp_import_scripts_table(struct wp_import *in)
+{
+	return wp_result_table(in->result, "scripts", "Scripts that were run", script_columns,
+		WP_COUNT(script_columns));
+}
+
+struct wp_table *wp_import_statements_table(struct wp_import *in)
+{
+	return wp_result_table(in->result, "statements", "Time of each command of the scripts",
+		statement_columns, WP_COUNT(statement_columns));
+}
+
+struct wp_table *wp_import_progress_table(struct wp_import *in)
+{
+	return wp_result_table(in->result, "progress", "Over time, as published", progress_columns,
+		WP_COUNT(progress_columns));
 }
 
 struct wp_table *wp_import_verdict_table(struct wp_import *in)

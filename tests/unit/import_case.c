@@ -3,8 +3,6 @@
 #include "harness.h"
 #include "walprobe/mem.h"
 
-static size_t untaken;
-
 char *import_read(const char *name)
 {
 	char *path = wp_xasprintf(IMPORT_DATA "%s", name);
@@ -19,61 +17,25 @@ char *import_read(const char *name)
 	return text;
 }
 
-static void split(struct wp_import *in, const char *text)
+struct wp_result *import_pieces(const char *name, const char *text, size_t piece)
 {
-	while (*text) {
-		size_t length = strcspn(text, "\n");
-		const char *next = text + length + (text[length] ? 1 : 0);
+	static const struct wp_import_words no_words;
+	struct wp_result *result = wp_result_new("import");
+	struct wp_import_reader *reader = wp_import_open(result, name, &no_words);
+	size_t length = strlen(text);
 
-		while (length > 1 && text[0] == '>' && text[1] == ' ') {
-			text += 2;
-			length -= 2;
-		}
-		if (length == 1 && *text == '>')
-			length = 0;
-		while (length && strchr(" \t\r|", text[length - 1]))
-			length--;
-		in->lines = wp_xreallocarray(in->lines, in->line_count + 1, sizeof(*in->lines));
-		in->lines[in->line_count] =
-			(struct wp_import_line){ .text = wp_xstrndup(text, length),
-				.number = in->line_count + 1 };
-		in->line_count++;
-		text = next;
+	for (size_t i = 0; i < length; i += piece) {
+		size_t part = length - i < piece ? length - i : piece;
+
+		assert_int_equal(wp_import_feed(reader, text + i, part, NULL), 0);
 	}
-}
-
-static size_t take(struct wp_import *in, size_t at)
-{
-	static const struct wp_importer *const importers[] = { &wp_import_pgbench,
-		&wp_import_pg_test_fsync, &wp_import_fio_json, &wp_import_fio_text };
-
-	for (size_t i = 0; i < WP_COUNT(importers); i++) {
-		size_t lines = importers[i]->take(in, at);
-
-		assert_true(lines <= in->line_count - at);
-		if (lines)
-			return lines;
-	}
-	return 1;
+	(void)wp_import_close(reader, true, NULL);
+	return result;
 }
 
 struct wp_result *import_text(const char *name, const char *text)
 {
-	static const struct wp_import_words no_words;
-	struct wp_import in = {
-		.name = name, .words = &no_words, .result = wp_result_new("import")
-	};
-
-	split(&in, text);
-	for (size_t at = 0; at < in.line_count;)
-		at += take(&in, at);
-	untaken = 0;
-	for (size_t i = 0; i < in.line_count; i++) {
-		untaken += !in.lines[i].is_taken && *in.lines[i].text ? 1 : 0;
-		free(in.lines[i].text);
-	}
-	free(in.lines);
-	return in.result;
+	return import_pieces(name, text, 4096);
 }
 
 struct wp_result *import_file(const char *name)
@@ -83,11 +45,6 @@ struct wp_result *import_file(const char *name)
 
 	free(text);
 	return result;
-}
-
-size_t import_untaken(void)
-{
-	return untaken;
 }
 
 const struct wp_row *import_row(

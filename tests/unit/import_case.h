@@ -17,8 +17,8 @@ struct wp_result *import_text(const char *name, const char *text);
 /* import_file - import_text() of a file below tests/data/import. */
 struct wp_result *import_file(const char *name);
 
-/* import_untaken - number of lines with words that nobody understood in the last text. */
-size_t import_untaken(void);
+/* import_pieces - import_text() with the text given in pieces of this many bytes. */
+struct wp_result *import_pieces(const char *name, const char *text, size_t piece);
 
 /* import_row - row of table where the text of key is value; fails the test for none. */
 const struct wp_row *import_row(

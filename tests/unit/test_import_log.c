@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "harness.h"
 #include "import_case.h"
-#include "walprobe/import_log.h"
 
 #include <math.h>
-
-/* text, fed in pieces of this many bytes */
-static struct wp_result *read_log(const char *text, size_t piece, size_t *strange)
-{
-	static const struct wp_import_words no_words;
-	struct wp_import in = {
-		.name = "pgbench_log.1", .words = &no_words, .result = wp_result_new("import")
-	};
-	struct wp_import_log *log = wp_import_log_open(text, strlen(text));
-
-	assert_non_null(log);
-	for (size_t i = 0; i < strlen(text); i += piece) {
-		size_t left = strlen(text) - i;
-
-		wp_import_log_feed(log, text + i, left < piece ? left : piece);
-	}
-	*strange = wp_import_log_close(log, &in, 1);
-	assert_int_equal(in.runs, 1);
-	return in.result;
-}
 
 static const char transactions[] = "0 1 1000 0 1700000000 500000\n"
 				   "1 1 3000 0 1700000000 700000\n"
@@ -34,11 +13,10 @@ static void a_log_of_transactions_is_a_run(void **state)
 {
 	(void)state;
 	for (size_t piece = 1; piece < 200; piece += 7) {
-		size_t strange;
-		struct wp_result *result = read_log(transactions, piece, &strange);
+		struct wp_result *result = import_pieces("pgbench_log.1", transactions, piece);
 		const struct wp_row *row = import_nth(result, "ramp", 0);
 
-		assert_int_equal(strange, 0);
+		assert_int_equal(import_rows(result, "not_understood"), 0);
 		import_expect(row, "clients", 2);
 		import_expect(row, "transactions", 4);
 		import_expect(row, "elapsed_ns", 2e9);
@@ -62,12 +40,12 @@ static void a_log_of_transactions_is_a_run(void **state)
 
 static void failed_and_skipped_transactions_are_counted_and_have_no_time(void **state)
 {
-	size_t strange;
-	struct wp_result *result = read_log("0 1 1000 0 1700000000 500000 10 0\n"
-					    "0 2 skipped 0 1700000000 600000 900 0\n"
-					    "0 3 failed 0 1700000000 700000 30 2\n"
-					    "0 4 1000 0 1700000001 800000 50 1\n",
-		64, &strange);
+	struct wp_result *result = import_pieces("pgbench_log.1",
+		"0 1 1000 0 1700000000 500000 10 0\n"
+		"0 2 skipped 0 1700000000 600000 900 0\n"
+		"0 3 failed 0 1700000000 700000 30 2\n"
+		"0 4 1000 0 1700000001 800000 50 1\n",
+		64);
 	const struct wp_row *row = import_nth(result, "ramp", 0);
 
 	(void)state;
@@ -83,9 +61,8 @@ static void failed_and_skipped_transactions_are_counted_and_have_no_time(void **
 
 static void a_seventh_column_that_could_be_two_things_is_absent(void **state)
 {
-	size_t strange;
-	struct wp_result *result = read_log(
-		"0 1 1000 0 1700000000 500000 3\n0 2 1000 0 1700000001 500000 4\n", 64, &strange);
+	struct wp_result *result = import_pieces("pgbench_log.1",
+		"0 1 1000 0 1700000000 500000 3\n0 2 1000 0 1700000001 500000 4\n", 64);
 	const struct wp_row *row = import_nth(result, "ramp", 0);
 
 	(void)state;
@@ -108,8 +85,7 @@ static void a_part_of_a_log_has_no_rate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(logs); i++) {
-		size_t strange;
-		struct wp_result *result = read_log(logs[i].text, 64, &strange);
+		struct wp_result *result = import_pieces("pgbench_log.1", logs[i].text, 64);
 		const struct wp_row *row = import_nth(result, "ramp", 0);
 
 		import_expect_absent(row, "tps_excluding");
@@ -121,16 +97,16 @@ static void a_part_of_a_log_has_no_rate(void **state)
 
 static void lines_that_are_none_are_counted_and_a_cut_end_is_one(void **state)
 {
-	size_t strange;
-	struct wp_result *result = read_log("0 1 1000 0 1700000000 500000\n"
-					    "0 2 1000 0 1700000001 500000\n"
-					    "0 3 1000 0 170000\n"
-					    "pgbench: error: client 0 aborted\n"
-					    "0 4 1000 0 1700000003 50",
-		10, &strange);
+	struct wp_result *result = import_pieces("pgbench_log.1",
+		"0 1 1000 0 1700000000 500000\n"
+		"0 2 1000 0 1700000001 500000\n"
+		"0 3 1000 0 170000\n"
+		"pgbench: error: client 0 aborted\n"
+		"0 4 1000 0 1700000003 50",
+		10);
 
 	(void)state;
-	assert_int_equal(strange, 3);
+	assert_int_equal(import_rows(result, "not_understood"), 3);
 	import_expect(import_nth(result, "ramp", 0), "transactions", 2);
 	assert_int_equal(import_check(result, "import-lines")->status, WP_CHECK_UNKNOWN);
 	wp_result_free(result);
@@ -138,16 +114,15 @@ static void lines_that_are_none_are_counted_and_a_cut_end_is_one(void **state)
 
 static void a_log_of_intervals_has_sums(void **state)
 {
-	size_t strange;
-	struct wp_result *result =
-		read_log("1700000000 100 200000 500000000 1000 9000 0 0 0 0 3 4 5 6 7\n"
-			 "1700000010 300 600000 1500000000 1500 8000 0 0 0 0 0 0 0 0 0\n"
-			 "1700000020 7 14000 28000000 2000 2000 0 0 0 0 0 0 0 0 0\n",
-			33, &strange);
+	struct wp_result *result = import_pieces("pgbench_log.1",
+		"1700000000 100 200000 500000000 1000 9000 0 0 0 0 3 4 5 6 7\n"
+		"1700000010 300 600000 1500000000 1500 8000 0 0 0 0 0 0 0 0 0\n"
+		"1700000020 7 14000 28000000 2000 2000 0 0 0 0 0 0 0 0 0\n",
+		33);
 	const struct wp_row *row = import_nth(result, "ramp", 0);
 
 	(void)state;
-	assert_int_equal(strange, 0);
+	assert_int_equal(import_rows(result, "not_understood"), 0);
 	import_expect(row, "transactions", 407);
 	import_expect(row, "tps_excluding", 20);
 	import_expect(row, "latency_mean_ns", 2e6);
@@ -170,26 +145,24 @@ static void a_log_of_intervals_has_sums(void **state)
 
 static void sums_that_contradict_each_other_are_no_line(void **state)
 {
-	size_t strange;
-	struct wp_result *result = read_log("1700000000 100 200000 500000000 1000 9000\n"
-					    "1700000001 100 200000 500000000 1000 9\n"
-					    "1700000002 100 200000 500000000 1000 9000\n",
-		64, &strange);
+	struct wp_result *result = import_pieces("pgbench_log.1",
+		"1700000000 100 200000 500000000 1000 9000\n"
+		"1700000001 100 200000 500000000 1000 9\n"
+		"1700000002 100 200000 500000000 1000 9000\n",
+		64);
 
 	(void)state;
-	assert_int_equal(strange, 1);
+	assert_int_equal(import_rows(result, "not_understood"), 1);
 	import_expect(import_nth(result, "ramp", 0), "transactions", 200);
 	wp_result_free(result);
 }
 
 static void a_long_log_takes_few_stretches(void **state)
 {
-	char text[128];
 	static const struct wp_import_words no_words;
-	struct wp_import in = {
-		.name = "long", .words = &no_words, .result = wp_result_new("import")
-	};
-	struct wp_import_log *log = NULL;
+	struct wp_result *result = wp_result_new("import");
+	struct wp_import_reader *reader = wp_import_open(result, "long", &no_words);
+	char text[128];
 
 	(void)state;
 	for (int64_t i = 0; i < 20000; i++) {
@@ -198,17 +171,15 @@ static void a_long_log_takes_few_stretches(void **state)
 
 		(void)snprintf(
 			text, sizeof(text), "0 %" PRId64 " 1000 0 %" PRId64 " 5\n", i + 1, second);
-		if (!log)
-			log = wp_import_log_open(text, strlen(text));
-		wp_import_log_feed(log, text, strlen(text));
+		assert_int_equal(wp_import_feed(reader, text, strlen(text), NULL), 0);
 	}
-	assert_int_equal(wp_import_log_close(log, &in, 1), 0);
-	import_expect(import_nth(in.result, "ramp", 0), "transactions", 20000);
-	assert_true(import_rows(in.result, "progress") <= 4096);
-	assert_true(import_rows(in.result, "progress") >= 1024);
-	for (size_t i = 1; i + 1 < import_rows(in.result, "progress"); i++)
-		import_expect(import_nth(in.result, "progress", i), "latency_mean_ns", 1e6);
-	wp_result_free(in.result);
+	assert_int_equal(wp_import_close(reader, true, NULL), 0);
+	import_expect(import_nth(result, "ramp", 0), "transactions", 20000);
+	assert_true(import_rows(result, "progress") <= 4096);
+	assert_true(import_rows(result, "progress") >= 1024);
+	for (size_t i = 1; i + 1 < import_rows(result, "progress"); i++)
+		import_expect(import_nth(result, "progress", i), "latency_mean_ns", 1e6);
+	wp_result_free(result);
 }
 
 static void other_columns_of_numbers_are_no_log(void **state)
@@ -218,8 +189,24 @@ static void other_columns_of_numbers_are_no_log(void **state)
 		"0 1 1000 0 1700000000 500000\ntotal\n", "4096 4 100 200 300 400\n", "" };
 
 	(void)state;
-	for (size_t i = 0; i < WP_COUNT(texts); i++)
-		assert_null(wp_import_log_open(texts[i], strlen(texts[i])));
+	for (size_t i = 0; i < WP_COUNT(texts); i++) {
+		struct wp_result *result = import_text("numbers", texts[i]);
+
+		assert_int_equal(import_rows(result, "ramp"), 0);
+		wp_result_free(result);
+	}
+}
+
+static void a_log_in_a_quoted_mail_is_found(void **state)
+{
+	struct wp_result *result =
+		import_text("mail", "> What the log says:\n>\n> 0 1 1000 0 1700000000 500000\n"
+				    "> 0 2 3000 0 1700000002 499000\n> and so on\n");
+
+	(void)state;
+	import_expect(import_nth(result, "ramp", 0), "transactions", 2);
+	import_expect(import_nth(result, "ramp", 0), "latency_mean_ns", 2e6);
+	wp_result_free(result);
 }
 
 int main(void)
@@ -234,6 +221,7 @@ int main(void)
 		cmocka_unit_test(sums_that_contradict_each_other_are_no_line),
 		cmocka_unit_test(a_long_log_takes_few_stretches),
 		cmocka_unit_test(other_columns_of_numbers_are_no_log),
+		cmocka_unit_test(a_log_in_a_quoted_mail_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
