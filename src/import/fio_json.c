@@ -86,6 +86,12 @@ static void read_direction(struct fio_job *job, const json_t *entry, const char 
 		direction->latency_of = kinds[i].of;
 		break;
 	}
+	for (size_t i = 2; i < WP_COUNT(kinds); i++) {
+		double mean = number_of(json_object_get(object, kinds[i].key), "mean");
+
+		if (mean > 0)
+			direction->total_ns = mean * kinds[i].unit_ns;
+	}
 	direction->latency.count = direction->ops;
 }
 

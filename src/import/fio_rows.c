@@ -39,7 +39,7 @@ struct fio_direction *fio_job_direction(struct fio_job *job, const char *name)
 	memset(direction, 0, sizeof(*direction));
 	direction->name = name;
 	direction->bytes_per_s = direction->ops_per_s = direction->ops = direction->elapsed_ns =
-		FIO_ABSENT;
+		direction->total_ns = FIO_ABSENT;
 	fio_latency_init(&direction->latency);
 	return direction;
 }
@@ -203,6 +203,23 @@ static bool is_known(const struct fio_latency *latency)
 	return is_any;
 }
 
+/* By Little's law as many requests are under way as come in the time that one takes. */
+static void judge_depth(struct wp_import *in, const struct fio_job *job,
+	const struct fio_direction *direction, const char *target)
+{
+	double outstanding = direction->ops_per_s * direction->total_ns / 1e9;
+	char observed[120];
+
+	if (!(job->depth > 0 && direction->total_ns > 0 && outstanding > 1.5 * job->depth))
+		return;
+	(void)snprintf(observed, sizeof(observed), "%.1f requests under way, depth %.0f",
+		outstanding, job->depth);
+	wp_result_add_check(in->result, "fio-jobs", target, WP_CHECK_INFO,
+		"no more requests under way than a job's depth", observed,
+		"rate and time show that several jobs ran and were added up: how many the output "
+		"does not tell, so that no job's own figures can be given");
+}
+
 void fio_add_rows(struct wp_import *in, const struct fio_job *job, const char *target)
 {
 	char observed[160];
@@ -213,6 +230,7 @@ void fio_add_rows(struct wp_import *in, const struct fio_job *job, const char *t
 		/* nothing asked for in this direction */
 		if (direction->ops > 0 || (direction->ops < 0 && direction->ops_per_s > 0))
 			add_io(in, job, direction, target);
+		judge_depth(in, job, direction, target);
 	}
 	if (job->sync.count > 0 || (job->sync.count < 0 && is_known(&job->sync)))
 		add_sync(in, job, target);
@@ -220,7 +238,7 @@ void fio_add_rows(struct wp_import *in, const struct fio_job *job, const char *t
 		return;
 	(void)snprintf(observed, sizeof(observed), "job \"%s\": error %" PRId64,
 		job->name ? job->name : "", job->error);
-	wp_result_add_check(in->result, "fio-error", target, WP_CHECK_UNKNOWN, "error 0", observed,
+	wp_result_add_check(in->result, "fio-error", target, WP_CHECK_FAIL, "error 0", observed,
 		"the job failed: its figures are shown and left out of comparisons; mend the error "
 		"and measure again");
 }

@@ -27,6 +27,7 @@ struct fio_latency {
 struct fio_direction {
 	const char *name; /* "read", "write", "trim" */
 	double bytes_per_s, ops_per_s, ops, elapsed_ns;
+	double total_ns; /* mean from the request's issue to its end */
 	struct fio_latency latency;
 	const char *latency_of; /* "completion", "total" */
 };

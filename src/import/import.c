@@ -42,7 +42,8 @@ struct wp_import_reader {
 	size_t room;
 	const struct wp_importer *importer; /* of a stream */
 	void *stream;
-	bool is_decided; /* whether it is a stream */
+	bool is_decided;     /* whether it is a stream */
+	size_t first_target; /* of this input */
 };
 
 struct wp_import_reader *wp_import_open(
@@ -53,6 +54,7 @@ struct wp_import_reader *wp_import_open(
 	reader->in.name = name;
 	reader->in.words = words;
 	reader->in.result = result;
+	reader->first_target = result->target_count;
 	return reader;
 }
 
@@ -246,6 +248,16 @@ static int nothing(const struct wp_import_reader *reader, struct wp_err *err)
 	return -WP_E_DATA;
 }
 
+static void judge_figures(struct wp_import_reader *reader)
+{
+	const struct wp_result *result = reader->in.result;
+
+	for (size_t i = reader->first_target; i < result->target_count; i++) {
+		wp_judge_ramp(&reader->in, result->targets[i]->label);
+		wp_judge_sync(&reader->in, result->targets[i]->label);
+	}
+}
+
 int wp_import_close(struct wp_import_reader *reader, bool is_whole, struct wp_err *err)
 {
 	int rc = 0;
@@ -260,6 +272,7 @@ int wp_import_close(struct wp_import_reader *reader, bool is_whole, struct wp_er
 		import_text(reader);
 	}
 	tell_rest(&reader->in);
+	judge_figures(reader);
 	if (is_whole && !reader->in.runs)
 		rc = nothing(reader, err);
 	free(reader->text);

@@ -18,4 +18,12 @@ void wp_judge_words(
  * their disks. Looks at the rows of table io from first_row on. */
 void wp_judge_machines(struct wp_import *in, size_t first_row);
 
+/* wp_judge_ramp - what the target's rows of table ramp and its statements and progress say: runs
+ * too short, locks, connecting, rates that no disk can do. */
+void wp_judge_ramp(struct wp_import *in, const char *target);
+
+/* wp_judge_sync - what the target's rows of table sync say: flushes that are not sent, rates of
+ * disks, which methods are slower and why. */
+void wp_judge_sync(struct wp_import *in, const char *target);
+
 #endif
