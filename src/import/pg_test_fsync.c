@@ -91,6 +91,9 @@ static enum section translated(const char *at, enum section before)
 	const char *end = at + strcspn(at, "\n");
 	const char *size = scan_find(at, end, "8kB|8 kB|16kB|16 kB");
 
+	/* English headings are known; the rest of one that was broken is no other language */
+	if (scan_find(at, end, "8kB write"))
+		return SECTION_NONE;
 	while (end > at && end[-1] == ' ')
 		end--;
 	if (end == at || end[-1] != ':' || before == SECTION_UNSYNCED)
@@ -308,7 +311,21 @@ static const char *parse(const struct scan_text *text, const char *at, struct ru
 	return at;
 }
 
-static void set_sync(struct wp_row *row, const struct entry *entry)
+/* Only versions that count operations print no time of one; elsewhere it was lost. */
+static void set_mean(struct wp_row *row, const struct entry *entry, bool is_timeless)
+{
+	if (isfinite(entry->usecs)) {
+		wp_row_int(row, "mean_ns", llround(entry->usecs * 1e3));
+		wp_row_text(row, "mean_from", "printed");
+	} else if (is_timeless) {
+		wp_row_int(row, "mean_ns", llround(1e9 / entry->ops_per_s));
+		wp_row_text(row, "mean_from", "derived");
+	} else {
+		wp_row_absent(row, "mean_ns", "the end of the line is missing");
+	}
+}
+
+static void set_sync(struct wp_row *row, const struct entry *entry, bool is_timeless)
 {
 	static const char broken[] =
 		"rate and time of the line contradict each other: it is broken";
@@ -316,10 +333,7 @@ static void set_sync(struct wp_row *row, const struct entry *entry)
 	switch (entry->kind) {
 	case ENTRY_VALUE:
 		wp_row_real(row, "ops_per_s", entry->ops_per_s);
-		wp_row_int(row, "mean_ns",
-			llround(isfinite(entry->usecs) ? entry->usecs * 1e3
-						       : 1e9 / entry->ops_per_s));
-		wp_row_text(row, "mean_from", isfinite(entry->usecs) ? "printed" : "derived");
+		set_mean(row, entry, is_timeless);
 		return;
 	case ENTRY_NO_METHOD:
 		wp_import_absent_rest(row, "n/a: the platform does not have this method");
@@ -356,7 +370,7 @@ static void add_row(
 		wp_row_text(
 			row, "direct", is_open && strcmp(run->direct, "yes") == 0 ? "yes" : "no");
 	wp_row_text(row, "ranked", "yes");
-	set_sync(row, entry);
+	set_sync(row, entry, run->length && strstr(run->length, "operations"));
 	wp_import_absent_rest(row, "pg_test_fsync prints a mean only");
 }
 

@@ -356,7 +356,7 @@ static const char *take_any(struct pgbench_state *state, const char *at)
 static bool is_elision(const char *line)
 {
 	line += strspn(line, " \t");
-	return scan_words(line, "...~\n|[...]|\xe2\x80\xa6|<snip|[snip|(snip|--snip") != NULL;
+	return scan_words(line, "@@ -|...~\n|[...]|\xe2\x80\xa6|<snip|[snip|(snip|--snip") != NULL;
 }
 
 /* Messages of pgbench and the server, which may come between any two lines. */
@@ -368,7 +368,7 @@ static bool is_message(const char *line)
 }
 
 /* A line begins: has the run ended before it? */
-static bool ends_before(const struct pgbench_state *state, const char *line, int *gap)
+static bool ends_before(struct pgbench_state *state, const char *line, int *gap)
 {
 	int limit = state->rank >= PGBENCH_RANK_TYPE && state->rank < PGBENCH_RANK_TPS ? SUMMARY_GAP
 										       : OTHER_GAP;
@@ -379,7 +379,17 @@ static bool ends_before(const struct pgbench_state *state, const char *line, int
 		return true;
 	if (line[strspn(line, " \t")] == '\n' || is_message(line))
 		return false;
+	/* the line before this one began after the last words, and had none */
+	if (*gap > 0 && state->rank >= PGBENCH_RANK_TYPE && state->rank < PGBENCH_RANK_TPS)
+		state->run->has_gap = true;
 	return ++*gap > limit;
+}
+
+/* "+tps = ..." of a diff whose head is lost: nobody knows whose it is. */
+static bool is_of_diff(const char *text, const char *at)
+{
+	return (at == text || at[-1] == '\n') && (*at == '+' || *at == '-') &&
+	       isalpha((unsigned char)at[1]);
 }
 
 const char *pgbench_parse(const struct scan_text *text, const char *at, struct pgbench_run *run)
@@ -389,7 +399,13 @@ const char *pgbench_parse(const struct scan_text *text, const char *at, struct p
 
 	memset(run, 0, sizeof(*run));
 	while (*at) {
-		const char *end = take_any(&state, at);
+		const char *end;
+
+		if (is_of_diff(text->text, at)) {
+			at += strcspn(at, "\n");
+			continue;
+		}
+		end = take_any(&state, at);
 
 		if (state.is_over)
 			return at;

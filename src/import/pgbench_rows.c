@@ -49,7 +49,14 @@ static void set_words(struct wp_row *row, const char *key, const char *value)
 		wp_row_absent(row, key, NOT_THERE);
 }
 
-/* pgbench before 9.4 prints no latency; all clients work all the time. */
+/* Before 9.4 pgbench prints no latency. Newer ones name scripts otherwise, and always print it. */
+static bool is_without_latency(const struct pgbench_run *run)
+{
+	return !run->has_gap && !run->version && !is_sure(&run->fields[PGBENCH_CONNECT_MS]) &&
+	       (!run->type || (run->type[0] != '<' && strncmp(run->type, "multiple", 8) != 0));
+}
+
+/* All clients work all the time. */
 static void set_latency(struct wp_row *row, const struct pgbench_run *run)
 {
 	const struct pgbench_value *printed = &run->fields[PGBENCH_LATENCY_MS];
@@ -60,8 +67,8 @@ static void set_latency(struct wp_row *row, const struct pgbench_run *run)
 	set_ms(row, "latency_mean_ns", printed, NOT_THERE);
 	if (is_sure(printed)) {
 		wp_row_text(row, "latency_from", "printed");
-	} else if (printed->state == SCAN_NONE && is_sure(clients) && is_sure(tps) &&
-		   tps->value > 0) {
+	} else if (printed->state == SCAN_NONE && is_without_latency(run) && is_sure(clients) &&
+		   is_sure(tps) && tps->value > 0) {
 		wp_row_int(row, "latency_mean_ns", llround(clients->value / tps->value * 1e9));
 		wp_row_text(row, "latency_from", "derived");
 	}

@@ -67,6 +67,7 @@ struct pgbench_run {
 	struct pgbench_value fields[PGBENCH_FIELDS];
 	bool is_aborted;
 	bool is_reconnecting; /* -C */
+	bool has_gap;         /* foreign lines within the summary */
 	bool has_summary;     /* anything of printResults() */
 	struct pgbench_script *scripts;
 	size_t script_count;
