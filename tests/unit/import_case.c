@@ -3,7 +3,7 @@
 #include "harness.h"
 #include "walprobe/mem.h"
 
-char *import_read(const char *name)
+char *case_read(const char *name)
 {
 	char *path = wp_xasprintf(IMPORT_DATA "%s", name);
 	FILE *stream = fopen(path, "rb");
@@ -17,7 +17,7 @@ char *import_read(const char *name)
 	return text;
 }
 
-struct wp_result *import_pieces(const char *name, const char *text, size_t piece)
+struct wp_result *case_pieces(const char *name, const char *text, size_t piece)
 {
 	static const struct wp_import_words no_words;
 	struct wp_result *result = wp_result_new("import");
@@ -33,21 +33,21 @@ struct wp_result *import_pieces(const char *name, const char *text, size_t piece
 	return result;
 }
 
-struct wp_result *import_text(const char *name, const char *text)
+struct wp_result *case_text(const char *name, const char *text)
 {
-	return import_pieces(name, text, 4096);
+	return case_pieces(name, text, 4096);
 }
 
-struct wp_result *import_file(const char *name)
+struct wp_result *case_file(const char *name)
 {
-	char *text = import_read(name);
-	struct wp_result *result = import_text(name, text);
+	char *text = case_read(name);
+	struct wp_result *result = case_text(name, text);
 
 	free(text);
 	return result;
 }
 
-const struct wp_row *import_row(
+const struct wp_row *case_row(
 	const struct wp_result *result, const char *table, const char *key, const char *value)
 {
 	const struct wp_table *found = wp_result_find_table(result, table);
@@ -59,7 +59,7 @@ const struct wp_row *import_row(
 	return NULL;
 }
 
-const struct wp_row *import_nth(const struct wp_result *result, const char *table, size_t index)
+const struct wp_row *case_nth(const struct wp_result *result, const char *table, size_t index)
 {
 	const struct wp_table *found = wp_result_find_table(result, table);
 
@@ -68,14 +68,14 @@ const struct wp_row *import_nth(const struct wp_result *result, const char *tabl
 	return found->rows[index];
 }
 
-size_t import_rows(const struct wp_result *result, const char *table)
+size_t case_rows(const struct wp_result *result, const char *table)
 {
 	const struct wp_table *found = wp_result_find_table(result, table);
 
 	return found ? found->row_count : 0;
 }
 
-void import_expect(const struct wp_row *row, const char *key, double value)
+void case_expect(const struct wp_row *row, const char *key, double value)
 {
 	double found = wp_row_get_number(row, key);
 
@@ -83,7 +83,7 @@ void import_expect(const struct wp_row *row, const char *key, double value)
 		fail_msg("%s is %.17g and not %.17g", key, found, value);
 }
 
-void import_expect_absent(const struct wp_row *row, const char *key)
+void case_expect_absent(const struct wp_row *row, const char *key)
 {
 	const struct wp_cell *cell = wp_row_cell(row, key);
 
@@ -93,7 +93,7 @@ void import_expect_absent(const struct wp_row *row, const char *key)
 		fail_msg("%s is absent without a reason", key);
 }
 
-const struct wp_check *import_check(const struct wp_result *result, const char *id)
+const struct wp_check *case_check(const struct wp_result *result, const char *id)
 {
 	for (size_t i = 0; i < result->check_count; i++)
 		if (strcmp(result->checks[i].id, id) == 0)

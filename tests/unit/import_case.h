@@ -7,34 +7,34 @@
 
 #define IMPORT_DATA "tests/data/import/"
 
-/* import_read - the bytes of a file below tests/data/import; the caller frees. Fails the test when
+/* case_read - the bytes of a file below tests/data/import; the caller frees. Fails the test when
  * it cannot be read. */
-char *import_read(const char *name);
+char *case_read(const char *name);
 
-/* import_text - text, as the file NAME, through the importers; free with wp_result_free(). */
-struct wp_result *import_text(const char *name, const char *text);
+/* case_text - text, as the file NAME, through the importers; free with wp_result_free(). */
+struct wp_result *case_text(const char *name, const char *text);
 
-/* import_file - import_text() of a file below tests/data/import. */
-struct wp_result *import_file(const char *name);
+/* case_file - case_text() of a file below tests/data/import. */
+struct wp_result *case_file(const char *name);
 
-/* import_pieces - import_text() with the text given in pieces of this many bytes. */
-struct wp_result *import_pieces(const char *name, const char *text, size_t piece);
+/* case_pieces - case_text() with the text given in pieces of this many bytes. */
+struct wp_result *case_pieces(const char *name, const char *text, size_t piece);
 
-/* import_row - row of table where the text of key is value; fails the test for none. */
-const struct wp_row *import_row(
+/* case_row - row of table where the text of key is value; fails the test for none. */
+const struct wp_row *case_row(
 	const struct wp_result *result, const char *table, const char *key, const char *value);
 
-/* import_nth - row of table by its index; fails the test for none. */
-const struct wp_row *import_nth(const struct wp_result *result, const char *table, size_t index);
+/* case_nth - row of table by its index; fails the test for none. */
+const struct wp_row *case_nth(const struct wp_result *result, const char *table, size_t index);
 
-/* import_rows - number of rows of table; 0 for no table. */
-size_t import_rows(const struct wp_result *result, const char *table);
+/* case_rows - number of rows of table; 0 for no table. */
+size_t case_rows(const struct wp_result *result, const char *table);
 
-/* import_expect - the cell of key is this number exactly; import_expect_absent - it is absent. */
-void import_expect(const struct wp_row *row, const char *key, double value);
-void import_expect_absent(const struct wp_row *row, const char *key);
+/* case_expect - the cell of key is this number exactly; case_expect_absent - it is absent. */
+void case_expect(const struct wp_row *row, const char *key, double value);
+void case_expect_absent(const struct wp_row *row, const char *key);
 
-/* import_check - the check with this id, NULL for none. */
-const struct wp_check *import_check(const struct wp_result *result, const char *id);
+/* case_check - the check with this id, NULL for none. */
+const struct wp_check *case_check(const struct wp_result *result, const char *id);
 
 #endif

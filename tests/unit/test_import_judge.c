@@ -86,8 +86,8 @@ static void every_case_is_read_as_its_figures_say(void **state)
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(cases); i++) {
 		const struct expected *expected = &cases[i];
-		struct wp_result *result = import_file(expected->file);
-		const struct wp_check *check = import_check(result, expected->id);
+		struct wp_result *result = case_file(expected->file);
+		const struct wp_check *check = case_check(result, expected->id);
 
 		if ((check != NULL) != (expected->status >= 0))
 			fail_msg("%s: check %s is %sthere", expected->file, expected->id,
@@ -110,7 +110,7 @@ static struct wp_result *run_of(int clients, const char *tps)
 				  "tps = %s (including connections establishing)\n"
 				  "tps = %s (excluding connections establishing)\n",
 		clients, tps, tps);
-	struct wp_result *result = import_text("run", text);
+	struct wp_result *result = case_text("run", text);
 
 	free(text);
 	return result;
@@ -128,14 +128,14 @@ static void group_commit_is_not_called_impossible(void **state)
 	for (size_t i = 0; i < WP_COUNT(rates); i++) {
 		struct wp_result *result = run_of(4, rates[i].tps);
 
-		assert_int_equal(import_check(result, "rate-plausible")->status, rates[i].status);
+		assert_int_equal(case_check(result, "rate-plausible")->status, rates[i].status);
 		wp_result_free(result);
 	}
 }
 
 static void the_first_run_after_loading_is_pointed_out(void **state)
 {
-	struct wp_result *result = import_text("load",
+	struct wp_result *result = case_text("load",
 		"$ pgbench -i -s 10 test\ngenerating data (client-side)...\nvacuuming...\n"
 		"creating primary keys...\ndone in 1.31 s.\n$ pgbench -c 1 -T 60 test\n"
 		"pgbench (15.4)\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 10\n"
@@ -144,14 +144,14 @@ static void the_first_run_after_loading_is_pointed_out(void **state)
 		"tps = 100.000000 (without initial connection time)\n");
 
 	(void)state;
-	assert_int_equal(import_rows(result, "ramp"), 1);
-	assert_non_null(import_check(result, "ramp-after-load"));
+	assert_int_equal(case_rows(result, "ramp"), 1);
+	assert_non_null(case_check(result, "ramp-after-load"));
 	wp_result_free(result);
 }
 
 static void the_same_work_measured_twice_shows_the_noise(void **state)
 {
-	struct wp_result *result = import_text("noise",
+	struct wp_result *result = case_text("noise",
 		"Compare file sync methods using one 8kB write:\n"
 		"        fdatasync                          1416.766 ops/sec     706 usecs/op\n"
 		"Compare file sync methods using two 8kB writes:\n"
@@ -160,7 +160,7 @@ static void the_same_work_measured_twice_shows_the_noise(void **state)
 		"         2 *  8kB open_sync writes          114.000 ops/sec    8772 usecs/op\n");
 
 	(void)state;
-	assert_non_null(import_check(result, "sync-noise"));
+	assert_non_null(case_check(result, "sync-noise"));
 	wp_result_free(result);
 }
 

@@ -93,8 +93,8 @@ static size_t figures_in(const struct wp_result *result)
 	size_t count = 0;
 
 	for (size_t t = 0; t < WP_COUNT(tables); t++)
-		for (size_t i = 0; i < import_rows(result, tables[t]); i++) {
-			const struct wp_row *row = import_nth(result, tables[t], i);
+		for (size_t i = 0; i < case_rows(result, tables[t]); i++) {
+			const struct wp_row *row = case_nth(result, tables[t], i);
 
 			for (size_t c = 0; c < row->table->column_count; c++)
 				count += row->cells[c].state == WP_CELL_INT ||
@@ -112,12 +112,12 @@ static void expect_part(const struct wp_result *dirty, const struct wp_result *c
 		"io" };
 
 	for (size_t t = 0; t < WP_COUNT(tables); t++)
-		for (size_t i = 0; i < import_rows(dirty, tables[t]); i++) {
-			const struct wp_row *row = import_nth(dirty, tables[t], i);
+		for (size_t i = 0; i < case_rows(dirty, tables[t]); i++) {
+			const struct wp_row *row = case_nth(dirty, tables[t], i);
 			bool is_found = false;
 
-			for (size_t j = 0; !is_found && j < import_rows(clean, tables[t]); j++)
-				is_found = is_part_of(row, import_nth(clean, tables[t], j));
+			for (size_t j = 0; !is_found && j < case_rows(clean, tables[t]); j++)
+				is_found = is_part_of(row, case_nth(clean, tables[t], j));
 			if (is_found)
 				continue;
 			print_row(row);
@@ -198,7 +198,7 @@ static char *collapsed(const char *clean)
 static void try_dirty(const struct wp_result *clean, const char *file, const char *variant,
 	char *text, bool is_all)
 {
-	struct wp_result *dirty = import_text("dirty", text);
+	struct wp_result *dirty = case_text("dirty", text);
 
 	expect_part(dirty, clean, file, variant);
 	if (is_all && figures_in(dirty) != figures_in(clean))
@@ -212,8 +212,8 @@ static void line_ends_quotes_and_blanks_change_nothing(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(files); i++) {
-		char *text = import_read(files[i]);
-		struct wp_result *clean = import_text("dirty", text);
+		char *text = case_read(files[i]);
+		struct wp_result *clean = case_text("dirty", text);
 
 		assert_true(figures_in(clean) > 0);
 		try_dirty(clean, files[i], "CRLF", framed(text, "", "\r\n"), true);
@@ -230,8 +230,8 @@ static void wrapping_leaves_no_other_figure(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(files); i++) {
-		char *text = import_read(files[i]);
-		struct wp_result *clean = import_text("dirty", text);
+		char *text = case_read(files[i]);
+		struct wp_result *clean = case_text("dirty", text);
 
 		try_dirty(clean, files[i], "wrapped at 72", wrapped(text, WIDTH, false), false);
 		try_dirty(clean, files[i], "cut at 72", wrapped(text, WIDTH, true), false);
@@ -248,8 +248,8 @@ static void ends_cut_at_any_line_leave_no_other_figure(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(files); i++) {
-		char *text = import_read(files[i]);
-		struct wp_result *clean = import_text("dirty", text);
+		char *text = case_read(files[i]);
+		struct wp_result *clean = case_text("dirty", text);
 
 		for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
 			size_t rest = strlen(at);
@@ -269,9 +269,9 @@ static void wrapped_ends_cut_at_any_line_leave_no_other_figure(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WP_COUNT(files); i++) {
-		char *text = import_read(files[i]);
+		char *text = case_read(files[i]);
 		char *narrow = wrapped(text, WIDTH, true);
-		struct wp_result *clean = import_text("dirty", text);
+		struct wp_result *clean = case_text("dirty", text);
 
 		for (const char *at = narrow; *at; at += strcspn(at, "\n") + 1)
 			try_dirty(clean, files[i], "cut at 72, end cut",
