@@ -99,7 +99,6 @@ static void add_run(
 	struct pgbench_place place = {
 		.target = target_of(in, run, first, last - first + 1, section),
 		.section = section,
-		.line = in->lines[first].number,
 		.is_first_after_load = is_after_load(in, first),
 	};
 
@@ -241,8 +240,7 @@ static size_t take_side(struct wp_import *in, size_t at, struct side *side, size
 		const char *next = pgbench_parse(&side->text, from, &run);
 
 		if (pgbench_is_run(&run)) {
-			size_t first = side->text.indexes[scan_line(&side->text, run.first)];
-			struct pgbench_place place = { .line = in->lines[first].number };
+			struct pgbench_place place = { .section = NULL };
 
 			if (target)
 				in->runs++;

@@ -146,7 +146,6 @@ static void add_ramp(
 		wp_row_text(row, "section", place->section);
 	else
 		wp_row_absent(row, "section", "no heading above it");
-	wp_row_int(row, "line", (int64_t)place->line);
 	wp_row_text(row, "connections", run->is_reconnecting ? "one for each transaction" : "kept");
 	set_tps(row, run);
 	set_latency(row, run);

@@ -43,7 +43,6 @@ struct pgbench_value {
 struct pgbench_script {
 	char *name;
 	struct pgbench_value weight, done, tps, failed, latency_ms, stddev_ms;
-	size_t line;
 };
 
 struct pgbench_statement {
@@ -96,7 +95,6 @@ bool pgbench_starts(const char *line);
 struct pgbench_place {
 	const char *target;  /* label */
 	const char *section; /* heading above it, or NULL */
-	size_t line;
 	bool is_first_after_load;
 };
 

@@ -143,7 +143,6 @@ static const struct wp_column ramp_columns[] = {
 	NS("schedule_lag_max_ns", "max lag", "Longest such time."),
 	TEXT("connections", "connections", "kept, or one for each transaction (-C)."),
 	TEXT("ranked", "ranked", "yes, or why the figures do not speak of the log's speed."),
-	COUNT("line", "line", "Line of the input where the run begins."),
 };
 
 static const struct wp_column script_columns[] = {

@@ -43,7 +43,7 @@ static const char *const files[] = { "24-pgbench-71-diff-ext2-fat/mail.txt",
 /* Where a run was found and what stands above it may change, and so may a script's text. */
 static bool is_free(const char *key)
 {
-	static const char *const keys[] = { "target", "line", "section", "command", "script",
+	static const char *const keys[] = { "target", "section", "command", "script",
 		"latency_from", "mean_from", "ranked", "connections", "direct", "job" };
 
 	for (size_t i = 0; i < WP_COUNT(keys); i++)
@@ -195,6 +195,30 @@ static char *collapsed(const char *clean)
 	return out;
 }
 
+/* As mailers encode it, with soft breaks. */
+static char *quoted_printable(const char *clean)
+{
+	struct text text = { .bytes = NULL };
+	size_t column = 0;
+
+	for (; *clean; clean++) {
+		char code[8];
+
+		if (column >= WIDTH && *clean != '\n') {
+			put(&text, "=\n", 2);
+			column = 0;
+		}
+		if (*clean == '=' || (unsigned char)*clean > 126)
+			(void)snprintf(
+				code, sizeof(code), "=%02X", (unsigned)(unsigned char)*clean);
+		else
+			(void)snprintf(code, sizeof(code), "%c", *clean);
+		put(&text, code, strlen(code));
+		column = *clean == '\n' ? 0 : column + strlen(code);
+	}
+	return text.bytes;
+}
+
 static void try_dirty(const struct wp_result *clean, const char *file, const char *variant,
 	char *text, bool is_all)
 {
@@ -220,6 +244,9 @@ static void line_ends_quotes_and_blanks_change_nothing(void **state)
 		try_dirty(clean, files[i], "quoted", framed(text, "> ", "\n"), true);
 		try_dirty(clean, files[i], "quoted twice", framed(text, "> > ", "\n"), true);
 		try_dirty(clean, files[i], "trailing blanks", framed(text, "", "   \n"), true);
+		try_dirty(
+			clean, files[i], "colours", framed(text, "\033[1;32m", "\033[0m\n"), true);
+		try_dirty(clean, files[i], "quoted-printable", quoted_printable(text), true);
 		try_dirty(clean, files[i], "collapsed", collapsed(text), false);
 		wp_result_free(clean);
 		free(text);
@@ -232,9 +259,14 @@ static void wrapping_leaves_no_other_figure(void **state)
 	for (size_t i = 0; i < WP_COUNT(files); i++) {
 		char *text = case_read(files[i]);
 		struct wp_result *clean = case_text("dirty", text);
+		char *quoted;
 
 		try_dirty(clean, files[i], "wrapped at 72", wrapped(text, WIDTH, false), false);
 		try_dirty(clean, files[i], "cut at 72", wrapped(text, WIDTH, true), false);
+		quoted = framed(text, "> ", "\n");
+		try_dirty(clean, files[i], "quoted, then wrapped", wrapped(quoted, WIDTH, false),
+			false);
+		free(quoted);
 		for (size_t width = 20; width < 100; width += 3) {
 			try_dirty(clean, files[i], "wrapped", wrapped(text, width, false), false);
 			try_dirty(clean, files[i], "cut", wrapped(text, width, true), false);
