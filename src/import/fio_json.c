@@ -124,6 +124,16 @@ static double count_option(const json_t *document, const json_t *entry, const ch
 	return value && end != value && *end == '\0' ? count : FIO_ABSENT;
 }
 
+/* Without group_reporting every job has an entry of its own. */
+static double jobs_of(const json_t *document, const json_t *entry)
+{
+	double count = count_option(document, entry, "numjobs");
+
+	if (!json_object_get(entry, "job options") && !json_object_get(document, "global options"))
+		return FIO_ABSENT;
+	return count > 0 && option(document, entry, "group_reporting") ? count : 1;
+}
+
 static void read_options(struct fio_job *job, const json_t *document, const json_t *entry)
 {
 	const char *rw = option(document, entry, "rw");
@@ -138,7 +148,7 @@ static void read_options(struct fio_job *job, const json_t *document, const json
 		job->sync_name = wp_xstrdup("fsync");
 	job->record_bytes = size_option(document, entry, "bs");
 	job->file_bytes = size_option(document, entry, "size");
-	job->jobs = count_option(document, entry, "numjobs");
+	job->jobs = jobs_of(document, entry);
 	job->depth = count_option(document, entry, "iodepth");
 	job->is_direct = is_on(option(document, entry, "direct"));
 }

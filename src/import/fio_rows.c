@@ -134,7 +134,7 @@ static char *test_name(const struct fio_job *job, const struct fio_direction *di
 
 static void set_job(struct wp_row *row, const struct fio_job *job)
 {
-	if (job->name && wp_table_column(row->table, "job") >= 0)
+	if (job->name)
 		wp_row_text(row, "job", job->name);
 	wp_row_text(
 		row, "ranked", job->error ? "the job failed: fio reports an error for it" : "yes");
@@ -169,10 +169,25 @@ static void add_io(struct wp_import *in, const struct fio_job *job,
 	wp_import_absent_rest(row, NOT_TOLD);
 }
 
+/* The writes of a job that did nothing else: each is followed by one sync. */
+static const struct fio_direction *only_writes(const struct fio_job *job)
+{
+	const struct fio_direction *writes = NULL;
+
+	for (size_t i = 0; i < job->direction_count; i++) {
+		if (strcmp(job->directions[i].name, "write") == 0)
+			writes = &job->directions[i];
+		else if (job->directions[i].ops > 0 || job->directions[i].ops_per_s > 0)
+			return NULL;
+	}
+	return writes;
+}
+
 /* fio's sync latency is that of the call alone; its joint time with the write cannot be had. */
 static void add_sync(struct wp_import *in, const struct fio_job *job, const char *target)
 {
 	struct wp_row *row = wp_import_row(wp_import_sync_table(in), target);
+	const struct fio_direction *writes;
 
 	set_job(row, job);
 	if (job->sync_name)
@@ -182,12 +197,11 @@ static void add_sync(struct wp_import *in, const struct fio_job *job, const char
 	wp_row_text(row, "variant", "sync-only");
 	set_int(row, "write_bytes", job->record_bytes);
 	set_int(row, "ops", job->sync.count);
-	for (size_t i = 0; i < job->direction_count; i++)
-		if (job->sync_name && strcmp(job->directions[i].name, "write") == 0 &&
-			job->directions[i].ops_per_s >= 0) {
-			wp_row_real(row, "ops_per_s", job->directions[i].ops_per_s);
-			wp_row_int(row, "writes_per_op", 1);
-		}
+	writes = only_writes(job);
+	if (job->sync_name && writes && writes->ops_per_s >= 0) {
+		wp_row_real(row, "ops_per_s", writes->ops_per_s);
+		wp_row_int(row, "writes_per_op", 1);
+	}
 	set_latency(row, &job->sync);
 	if (job->sync.mean_ns >= 0)
 		wp_row_text(row, "mean_from", "printed");

@@ -449,6 +449,26 @@ static void settle(struct wp_import *in, size_t at, struct parse *parse)
 			job->sync.count = job->directions[i].ops;
 }
 
+/* What fio says around its jobs, before and after. */
+static void take_prose(struct wp_import *in, size_t from, size_t to)
+{
+	static const char words[] =
+		"Starting 1 process|Starting 1 thread|Laying out IO file|Jobs: |"
+		"latency~:~target=|Run status group|READ: bw=|WRITE: bw=|"
+		"TRIM: bw=|Disk stats (|: ios=|fio-2|fio-3";
+
+	for (size_t i = from; i < to && i < in->line_count; i++) {
+		const char *line = in->lines[i].text + strspn(in->lines[i].text, " ");
+		struct scan_number processes = { .state = SCAN_NONE };
+
+		if (strncmp(line, "Starting ", 9) == 0)
+			processes = scan_number(line + 9, " processes| threads", 0);
+		if (processes.state == SCAN_SURE || scan_words(line, words) ||
+			strstr(line, "Laying out IO file") || strstr(line, ": ios="))
+			in->lines[i].is_taken = true;
+	}
+}
+
 static size_t take(struct wp_import *in, size_t at)
 {
 	struct scan_text text;
@@ -467,6 +487,7 @@ static size_t take(struct wp_import *in, size_t at)
 		about.version = parse.job.version;
 		about.line_count = lines;
 		fio_add_rows(in, &parse.job, place_add(in, at, &about));
+		take_prose(in, at > HEAD_LINES ? at - HEAD_LINES : 0, at + lines + GAP);
 	}
 	fio_job_release(&parse.job);
 	scan_text_release(&text);

@@ -247,11 +247,11 @@ static void judge_tail(struct wp_import *in, const struct wp_row *row)
 			"shares; give the log a device of its own, best flash");
 }
 
-static void judge_parts(struct wp_import *in, const struct wp_row *row)
+static void judge_parts(struct wp_import *in, const struct wp_row *row, bool is_first)
 {
 	const char *target = wp_row_get_text(row, "target");
 
-	if (isfinite(wp_row_get_number(row, "mean_ns")))
+	if (is_first && isfinite(wp_row_get_number(row, "mean_ns")))
 		wp_import_check(in, "sync-apart", target, WP_CHECK_INFO,
 			"fio tells the time of the write and of the sync apart: a commit waits for "
 			"both, and the percentiles of the sum cannot be had; the write alone, "
@@ -264,11 +264,14 @@ void wp_judge_sync(struct wp_import *in, const char *target)
 {
 	const struct wp_table *table = wp_result_find_table(in->result, "sync");
 	struct rates rates = rates_of(in, target);
+	bool is_first = true;
 
 	for (size_t i = 0; table && i < table->row_count; i++)
 		if (strcmp(wp_row_get_text(table->rows[i], "target"), target) == 0 &&
-			strcmp(wp_row_get_text(table->rows[i], "variant"), "sync-only") == 0)
-			judge_parts(in, table->rows[i]);
+			strcmp(wp_row_get_text(table->rows[i], "variant"), "sync-only") == 0) {
+			judge_parts(in, table->rows[i], is_first);
+			is_first = false;
+		}
 	/* methods that are not safe are not advised */
 	if (!judge_flushes(in, target, &rates)) {
 		judge_plausible(in, target, &rates);

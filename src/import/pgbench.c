@@ -55,8 +55,11 @@ static const char *step_of(
 	const char *target = last ? wp_row_get_text(last, "target") : NULL;
 	const struct pgbench_value *clients = &run->fields[PGBENCH_CLIENTS];
 
-	if (!last || clients->state != SCAN_SURE || !is_of_input(in, target) ||
-		!is_same_cell(last, "section", section) ||
+	bool is_limited = run->fields[PGBENCH_LAG_MS].state != SCAN_NONE;
+	bool was_limited = last && wp_row_get_number(last, "schedule_lag_mean_ns") >= 0;
+
+	if (!last || clients->state != SCAN_SURE || is_limited != was_limited ||
+		!is_of_input(in, target) || !is_same_cell(last, "section", section) ||
 		!is_same_cell(last, "protocol", run->mode) ||
 		!(is_same_cell(last, "script", run->type) || !run->type ||
 			is_same_cell(last, "script", NULL)))

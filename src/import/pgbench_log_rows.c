@@ -233,8 +233,8 @@ void log_add_rows(struct wp_import *in, const struct wp_import_log *log, size_t 
 
 	if (!log->lines)
 		return;
-	target = wp_import_add_run(in, &run);
 	run.line_count = (size_t)(log->lines + log->strange_lines);
+	target = wp_import_add_run(in, &run);
 	add_ramp(in, log, target);
 	add_scripts(in, log, target);
 	add_progress(in, log, target);

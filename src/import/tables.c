@@ -49,6 +49,7 @@ static const struct wp_column sync_columns[] = {
 	NS("stddev_ns", "stddev", "Standard deviation of mean_ns."),
 	NS("p95_ns", "p95", "95 % of the operations took no longer."),
 	TEXT("mean_from", "mean from", "printed, or derived from ops_per_s."),
+	TEXT("job", "job", "What the tool calls the job."),
 	TEXT("direct", "O_DIRECT", "Whether the file was opened with O_DIRECT: yes or no."),
 	TEXT("ranked", "ranked", "yes, or why the figures are left out of comparisons."),
 };
