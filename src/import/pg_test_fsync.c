@@ -360,7 +360,7 @@ static void add_row(
 	if (label->method)
 		wp_row_text(row, "method", label->method);
 	else
-		wp_row_absent(row, "method", NULL);
+		wp_row_absent(row, "method", "nothing is synced");
 	wp_row_text(row, "variant", label->variant);
 	wp_row_int(row, "write_bytes", label->write_bytes);
 	wp_row_int(row, "writes_per_op", label->writes);

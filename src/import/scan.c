@@ -127,10 +127,27 @@ const char *scan_words(const char *at, const char *pattern)
 	return NULL;
 }
 
+/* Which characters an alternative of pattern can begin with; false: any. */
+static bool first_characters(const char *pattern, bool firsts[256])
+{
+	memset(firsts, 0, 256 * sizeof(*firsts));
+	while (pattern) {
+		if (*pattern == ' ' || *pattern == '~')
+			return false;
+		firsts[(unsigned char)*pattern] = true;
+		pattern = strchr(pattern, '|');
+		pattern = pattern ? pattern + 1 : NULL;
+	}
+	return true;
+}
+
 const char *scan_find(const char *at, const char *end, const char *pattern)
 {
+	bool firsts[256];
+	bool is_known = first_characters(pattern, firsts);
+
 	for (; at < end; at++)
-		if (scan_words(at, pattern))
+		if ((!is_known || firsts[(unsigned char)*at]) && scan_words(at, pattern))
 			return at;
 	return NULL;
 }
