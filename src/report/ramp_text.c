@@ -117,15 +117,25 @@ static void print_figure(const struct wp_table *table, const char *key,
 	wp_grid_release(&grid);
 }
 
+/* What no tool told is no block of published figures. */
+static bool is_told(const struct wp_table *table, const char *key)
+{
+	for (size_t i = 0; i < table->row_count; i++)
+		if (wp_row_cell(table->rows[i], key)->state != WP_CELL_ABSENT)
+			return true;
+	return false;
+}
+
 /* A figure after the other; why some are missing is said once, under the last. */
 static void print_figures(const struct wp_table *table, const struct places *targets,
-	const struct places *steps, size_t limit, FILE *stream)
+	const struct places *steps, bool is_published, size_t limit, FILE *stream)
 {
 	struct wp_notes notes = { 0 };
 
 	print_unranked(table, targets, limit, stream);
 	for (size_t i = 0; i < WP_COUNT(figures); i++)
-		print_figure(table, figures[i], targets, steps, &notes, limit, stream);
+		if (!is_published || is_told(table, figures[i]))
+			print_figure(table, figures[i], targets, steps, &notes, limit, stream);
 	wp_notes_print(&notes, limit, INDENT, stream);
 	if (notes.count)
 		fputc('\n', stream);
@@ -151,11 +161,12 @@ void wp_ramp_print_across(
 	const char *replay = wp_result_parameter(result, "like-2001");
 	struct places targets = distinct(table, "target", is_same_text);
 	struct places steps = distinct(table, "clients", is_same_number);
+	bool is_published = result->command && strcmp(result->command, "import") == 0;
 
 	if (replay && strcmp(replay, "on") == 0)
 		print_2001(table, stream);
 	if (targets.count > 1)
-		print_figures(table, &targets, &steps, limit, stream);
+		print_figures(table, &targets, &steps, is_published, limit, stream);
 	free(targets.rows);
 	free(steps.rows);
 }

@@ -9,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const figure_tables[] = { "io", "sync", "ramp", "verdict", "throughput",
-	"runs" };
+static const char *const figure_tables[] = { "io", "sync", "ramp", "verdict", "throughput", "runs",
+	"scripts", "statements", "progress" };
 
 static void check_cell(const struct wp_row *row, size_t column)
 {
