@@ -174,12 +174,41 @@ static void the_four_iozone_tables_come_out_exactly(void **state)
 	wp_result_free(result);
 }
 
+/* The tps of pgbench in 2001, for each number of clients on each file system. */
+static void the_diff_of_pgbench_comes_out_exactly(void **state)
+{
+	struct wp_result *result = import_case("24-pgbench-71-diff-ext2-fat/mail.txt");
+	size_t values = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_array_size(seeds); i++) {
+		const json_t *seed = json_array_get(seeds, i);
+		json_t *list = json_object_get(seed, "metrics");
+		const struct wp_row *row;
+
+		if (strcmp(text_of(seed, "table"), "pgbench") != 0)
+			continue;
+		row = import_row(result, "ramp", text_of(seed, "filesystem"), NULL, "clients",
+			json_number_value(json_object_get(seed, "clients")));
+		for (size_t j = 0; j < json_array_size(list); j++, values++) {
+			const json_t *metric = json_array_get(list, j);
+			bool is_including = strstr(text_of(metric, "metric"), "including") != NULL;
+
+			check_cell(row, is_including ? "tps_including" : "tps_excluding",
+				json_object_get(metric, "value"), 1);
+		}
+	}
+	assert_int_equal(values, 2 * 8 * 2);
+	wp_result_free(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_csv_row_comes_out_exactly),
 		cmocka_unit_test(the_two_copies_of_the_mail_come_out_exactly),
 		cmocka_unit_test(the_four_iozone_tables_come_out_exactly),
+		cmocka_unit_test(the_diff_of_pgbench_comes_out_exactly),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);
