@@ -5,6 +5,7 @@
 #include <math.h>
 #include <strings.h>
 
+#define MEMORY_PER_S 15e9 /* bytes/s, more than any one device reads or writes */
 #define NOT_TOLD "fio's output does not tell"
 
 static const struct {
@@ -140,6 +141,11 @@ static void set_job(struct wp_row *row, const struct fio_job *job)
 		row, "ranked", job->error ? "the job failed: fio reports an error for it" : "yes");
 }
 
+static bool is_memory(const struct fio_direction *direction)
+{
+	return direction->bytes_per_s > MEMORY_PER_S;
+}
+
 static void add_io(struct wp_import *in, const struct fio_job *job,
 	const struct fio_direction *direction, const char *target)
 {
@@ -166,7 +172,17 @@ static void add_io(struct wp_import *in, const struct fio_job *job,
 		wp_row_text(row, "latency_of", direction->latency_of);
 	if (job->is_direct)
 		wp_row_text(row, "cached", "no");
+	else if (is_memory(direction))
+		wp_row_text(row, "cached", "yes");
+	else
+		wp_row_absent(row, "cached", "the rate may be a disk's or the page cache's");
 	wp_import_absent_rest(row, NOT_TOLD);
+	if (!job->is_direct && is_memory(direction))
+		wp_import_check(in, "cached", target, WP_CHECK_INFO,
+			"%s at %.1f GB/s without direct=1: that is the page cache, and says "
+			"nothing "
+			"of the device; run fio with --direct=1",
+			direction->name, direction->bytes_per_s / 1e9);
 }
 
 /* The writes of a job that did nothing else: each is followed by one sync. */

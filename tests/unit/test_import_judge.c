@@ -164,6 +164,28 @@ static void the_same_work_measured_twice_shows_the_noise(void **state)
 	wp_result_free(result);
 }
 
+static void reads_faster_than_any_device_are_the_page_cache(void **state)
+{
+	static const char form[] =
+		"a: (groupid=0, jobs=1): err= 0: pid=1: Tue Dec  1 03:47:58 2026\n"
+		"  read: IOPS=%d, BW=%dMiB/s (1MB/s)(85MiB/2002msec)\n";
+	char text[256];
+	struct wp_result *result;
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), form, 200, 20000);
+	result = case_text("fio", text);
+	assert_non_null(case_check(result, "cached"));
+	assert_string_equal(wp_row_get_text(case_nth(result, "io", 0), "cached"), "yes");
+	wp_result_free(result);
+
+	(void)snprintf(text, sizeof(text), form, 200, 200);
+	result = case_text("fio", text);
+	assert_null(case_check(result, "cached"));
+	case_expect_absent(case_nth(result, "io", 0), "cached");
+	wp_result_free(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +193,7 @@ int main(void)
 		cmocka_unit_test(group_commit_is_not_called_impossible),
 		cmocka_unit_test(the_first_run_after_loading_is_pointed_out),
 		cmocka_unit_test(the_same_work_measured_twice_shows_the_noise),
+		cmocka_unit_test(reads_faster_than_any_device_are_the_page_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
