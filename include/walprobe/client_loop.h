@@ -69,7 +69,7 @@ struct wp_loop_options {
 	bool has_untimed;     /* each script once on every connection, rolled back, not counted */
 	bool is_reconnecting; /* a connection for every transaction */
 	bool has_wal_timing;  /* set track_wal_io_timing, where the role may */
-	bool is_keep_going;   /* a lost client does not end the step */
+	bool is_keep_going;   /* a lost client does not end the step, while there is another */
 	bool is_detailed;     /* per statement */
 	double rate_per_s;    /* 0: as fast as it goes */
 	int64_t latency_limit_ns;

@@ -49,6 +49,9 @@ void wp_counter_watch_close(struct wp_counter_watch *watch);
 int wp_counter_watch_read(
 	struct wp_counter_watch *watch, struct wp_counters *out, struct wp_err *err);
 
+/* wp_counter_watch_limit - how long each later question may take; 10 s without. */
+void wp_counter_watch_limit(struct wp_counter_watch *watch, int64_t limit_ns);
+
 /* wp_counter_watch_settle - wait (at most 3 s) until the backends of this application_name have
  * ended and what they counted is published. */
 int wp_counter_watch_settle(

@@ -78,6 +78,8 @@ int wp_client_connect(struct wp_client *client, struct wp_err *err)
 	}
 	memset(client->prepared, 0,
 		thread->loop->workload->statement_total * sizeof(*client->prepared));
+	client->last_words[0] = '\0';
+	(void)PQsetNoticeReceiver(client->connection, wp_client_notice, client);
 	rc = wp_poller_add(&thread->poller, PQsocket(client->connection), WP_POLL_READ, client);
 	if (rc < 0)
 		return wp_fail(err, WP_E_SYS, -rc, "could not watch the socket of client %" PRId64,

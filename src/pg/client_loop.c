@@ -192,6 +192,16 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* The most that a thread before this one could tell. */
+static int loss_rank(const struct wp_loop *loop, const struct wp_loop_thread *until)
+{
+	int rank = 0;
+
+	for (const struct wp_loop_thread *thread = loop->threads; thread < until; thread++)
+		rank = thread->lost_clients && thread->loss_rank > rank ? thread->loss_rank : rank;
+	return rank;
+}
+
 static void add_thread(struct wp_loop_result *result, const struct wp_loop *loop,
 	const struct wp_loop_thread *thread, struct wp_hist *latency)
 {
@@ -208,7 +218,8 @@ static void add_thread(struct wp_loop_result *result, const struct wp_loop *loop
 	result->own_commits += thread->own_commits;
 	for (int64_t i = 0; i < thread->client_count; i++)
 		result->idle_clients += thread->clients[i].completed == 0 ? 1 : 0;
-	if (thread->lost_clients && result->loss.code == WP_OK)
+	if (thread->lost_clients &&
+		(result->loss.code == WP_OK || thread->loss_rank > loss_rank(loop, thread)))
 		result->loss = thread->err;
 	add_commands(result, thread);
 	add_scripts(result, thread);
@@ -252,7 +263,9 @@ static int settle(
 			worst = &thread->err;
 		}
 	}
-	if (!rc && result->lost_clients && !loop->options->is_keep_going) {
+	/* Without any client there is nothing to go on with. */
+	if (!rc && result->lost_clients &&
+		(!loop->options->is_keep_going || result->lost_clients == loop->options->clients)) {
 		rc = -(int)result->loss.code;
 		worst = &result->loss;
 	}

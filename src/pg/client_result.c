@@ -33,6 +33,14 @@ static enum wp_failure failure_of(const struct wp_client *client, const char *sq
 	return WP_FAILURE_NONE;
 }
 
+/* How much an error tells of why a step ended: the end of a connection nothing. */
+static int rank_of(const char *sqlstate)
+{
+	if (!sqlstate || strncmp(sqlstate, "57P", 3) == 0 || strncmp(sqlstate, "08", 2) == 0)
+		return 0;
+	return strcmp(sqlstate, "53100") == 0 || strcmp(sqlstate, "58030") == 0 ? 2 : 1;
+}
+
 static void hint_for(const char *sqlstate, struct wp_err *err)
 {
 	if (!sqlstate)
@@ -42,9 +50,56 @@ static void hint_for(const char *sqlstate, struct wp_err *err)
 	else if (strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "08P01") == 0)
 		wp_err_hint(err, "A connection pooler between may not keep prepared statements: "
 				 "try -M extended, or connect to the server itself.");
+	else if (strcmp(sqlstate, "53100") == 0)
+		wp_err_hint(err, "A file system of the server is full: make room there, or lower "
+				 "max_wal_size, and see in the server's log which one.");
 	else if (strcmp(sqlstate, "57014") == 0)
 		wp_err_hint(err, "Look at statement_timeout of this role and database.");
 }
+
+/* ---- the end of a connection ----------------------------------------------------------------- */
+
+/* What the server said to a client that asked nothing, mostly why it is sent away. */
+void wp_client_notice(void *client_argument, const PGresult *notice)
+{
+	struct wp_client *client = client_argument;
+	const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+	const char *sqlstate = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
+
+	if (!severity || (strcmp(severity, "FATAL") != 0 && strcmp(severity, "PANIC") != 0))
+		return;
+	(void)snprintf(
+		client->last_words, sizeof(client->last_words), "%s", PQresultErrorMessage(notice));
+	(void)wp_pg_one_line(client->last_words);
+	client->loss_rank = rank_of(sqlstate);
+}
+
+/* The server's last message may still lie unread in libpq's buffer behind the error of the call. */
+static void hear_last_words(struct wp_client *client)
+{
+	int left = WP_SCRIPT_PARAMS_MAX; /* more results than this are not of interest */
+	PGresult *result;
+
+	if (PQstatus(client->connection) != CONNECTION_BAD)
+		return;
+	while (left-- > 0 && (result = PQgetResult(client->connection))) {
+		if (PQresultErrorField(result, PG_DIAG_SQLSTATE))
+			wp_client_notice(client, result);
+		PQclear(result);
+	}
+}
+
+int wp_client_fail_connection(struct wp_client *client, struct wp_err *err)
+{
+	char message[512];
+
+	(void)wp_pg_message(client->connection, message, sizeof(message));
+	hear_last_words(client);
+	return wp_fail(err, WP_E_SERVER, 0, "client %" PRId64 " lost its connection: %s",
+		client->id, client->last_words[0] ? client->last_words : message);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static enum wp_answer take_error(
 	struct wp_client *client, const PGresult *result, struct wp_err *err)
@@ -60,6 +115,7 @@ static enum wp_answer take_error(
 	(void)snprintf(message, sizeof(message), "%s", PQresultErrorMessage(result));
 	(void)broken(client, wp_pg_one_line(message), err);
 	hint_for(sqlstate, err);
+	client->loss_rank = rank_of(sqlstate);
 	return WP_ANSWER_LOST;
 }
 

@@ -29,8 +29,12 @@ void wp_client_lose(struct wp_client *client, const struct wp_err *err)
 	if (client->state != WP_CLIENT_FINISHED)
 		thread->active--;
 	client->state = WP_CLIENT_LOST;
-	if (thread->lost_clients++ == 0 && err)
+	/* The cause, and not what it did to the others, is told: a full disk, not its crash. */
+	if (err && (thread->lost_clients == 0 || client->loss_rank > thread->loss_rank)) {
 		thread->err = *err;
+		thread->loss_rank = client->loss_rank;
+	}
+	thread->lost_clients++;
 	wp_client_disconnect(client);
 	if (!options_of(client)->is_keep_going)
 		atomic_store_explicit(&thread->loop->abort, 1, memory_order_relaxed);
@@ -404,14 +408,12 @@ static void answered(struct wp_client *client)
 void wp_client_readable(struct wp_client *client)
 {
 	struct wp_err err = { 0 };
-	char message[400];
 	enum wp_answer answer;
 
 	if (!client->connection)
 		return;
 	if (!PQconsumeInput(client->connection)) {
-		(void)wp_fail(&err, WP_E_SERVER, 0, "client %" PRId64 " lost its connection: %s",
-			client->id, wp_pg_message(client->connection, message, sizeof(message)));
+		(void)wp_client_fail_connection(client, &err);
 		wp_client_lose(client, &err);
 		return;
 	}

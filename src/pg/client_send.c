@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "pg/loop_internal.h"
 
-static int send_failed(const struct wp_client *client, struct wp_err *err)
-{
-	char message[512];
-
-	return wp_fail(err, WP_E_SERVER, 0, "client %" PRId64 " lost its connection: %s",
-		client->id, wp_pg_message(client->connection, message, sizeof(message)));
-}
-
 static int watch(struct wp_client *client, bool is_writing, struct wp_err *err)
 {
 	int rc;
@@ -30,14 +22,14 @@ int wp_client_flush(struct wp_client *client, struct wp_err *err)
 	int pending = PQflush(client->connection);
 
 	if (pending < 0)
-		return send_failed(client, err);
+		return wp_client_fail_connection(client, err);
 	return pending || client->is_writing ? watch(client, pending > 0, err) : 0;
 }
 
 int wp_client_send_text(struct wp_client *client, const char *text, struct wp_err *err)
 {
 	if (!PQsendQuery(client->connection, text))
-		return send_failed(client, err);
+		return wp_client_fail_connection(client, err);
 	return wp_client_flush(client, err);
 }
 
@@ -58,10 +50,10 @@ static int send_prepared(
 			       (int)command->param_count, NULL, client->thread->values, NULL, NULL,
 			       0)
 			       ? 0
-			       : send_failed(client, err);
+			       : wp_client_fail_connection(client, err);
 	if (!PQsendQueryPrepared(client->connection, script->names[command->statement],
 		    (int)command->param_count, client->thread->values, NULL, NULL, 0))
-		return send_failed(client, err);
+		return wp_client_fail_connection(client, err);
 	return 0;
 }
 
@@ -74,14 +66,14 @@ static int send_command(
 		return PQsendQuery(client->connection,
 			       wp_command_text(command, &client->vars, &client->text, NULL))
 			       ? 0
-			       : send_failed(client, err);
+			       : wp_client_fail_connection(client, err);
 	wp_command_params(command, &client->vars, client->thread->values);
 	if (protocol == WP_PROTOCOL_PREPARED)
 		return send_prepared(client, command, err);
 	return PQsendQueryParams(client->connection, command->text, (int)command->param_count, NULL,
 		       client->thread->values, NULL, NULL, 0)
 		       ? 0
-		       : send_failed(client, err);
+		       : wp_client_fail_connection(client, err);
 }
 
 int wp_client_send(struct wp_client *client, const struct wp_command *command, struct wp_err *err)
@@ -95,7 +87,7 @@ int wp_client_send(struct wp_client *client, const struct wp_command *command, s
 int wp_client_sync(struct wp_client *client, struct wp_err *err)
 {
 	if (!PQpipelineSync(client->connection))
-		return send_failed(client, err);
+		return wp_client_fail_connection(client, err);
 	client->pending_syncs++;
 	return wp_client_flush(client, err);
 }

@@ -48,6 +48,8 @@ struct wp_client {
 	bool is_writing;  /* the socket is watched for writing too */
 	bool is_pipeline; /* libpq is in pipeline mode */
 	int pending_syncs;
+	int loss_rank;        /* of the error that ends the client */
+	char last_words[400]; /* FATAL message that came outside of an answer; empty: none */
 	const struct wp_workload_script *script;
 	size_t at;      /* the command under way or next */
 	PGresult *held; /* of \gset, until its last result is known */
@@ -113,6 +115,7 @@ struct wp_loop_thread {
 	int64_t warmup_transactions;
 	int64_t timed_clients; /* whose backends time their writes of the log */
 	int64_t lost_clients;
+	int loss_rank; /* of err, of a client's loss: how much it tells of the cause */
 	struct wp_tx_log *log;
 	struct wp_loop_live live;
 	const char *values[WP_SCRIPT_PARAMS_MAX];
@@ -204,6 +207,12 @@ enum wp_answer {
 
 /* wp_client_answer - take what libpq has read of the answer that is waited for. */
 enum wp_answer wp_client_answer(struct wp_client *client, struct wp_err *err);
+
+/* wp_client_fail_connection - the connection is lost: the server's reason where it gave one. */
+int wp_client_fail_connection(struct wp_client *client, struct wp_err *err);
+
+/* wp_client_notice - notice receiver of libpq, of a client: keeps the reason of an end. */
+void wp_client_notice(void *client_argument, const PGresult *notice);
 
 /* ---- client_account.c ---- */
 

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#define QUESTION_LIMIT_NS (10 * WP_NS_PER_S)
 #define SETTLE_LIMIT_NS (3 * WP_NS_PER_S)
 #define SETTLE_POLL_NS (5 * WP_NS_PER_MS)
 #define COLLECTOR_NS (1100 * WP_NS_PER_MS) /* up to 14 a process of its own collects */
@@ -19,6 +20,7 @@ struct wp_counter_watch {
 	const char *statement;
 	int version;
 	int64_t postmaster;
+	int64_t limit_ns; /* of one question */
 };
 
 static const char *statement_of(int version)
@@ -55,6 +57,7 @@ int wp_counter_watch_open(const struct wp_os *os, const struct wp_conn *conn,
 	watch->version = wp_session_version(session);
 	watch->statement = statement_of(watch->version);
 	watch->postmaster = postmaster;
+	watch->limit_ns = QUESTION_LIMIT_NS;
 	*out = watch;
 	return 0;
 }
@@ -67,16 +70,22 @@ void wp_counter_watch_close(struct wp_counter_watch *watch)
 	free(watch);
 }
 
+void wp_counter_watch_limit(struct wp_counter_watch *watch, int64_t limit_ns)
+{
+	watch->limit_ns = limit_ns;
+}
+
 int wp_counter_watch_read(
 	struct wp_counter_watch *watch, struct wp_counters *out, struct wp_err *err)
 {
 	static const char doing[] = "could not read the server's counters";
 	struct wp_rows rows;
-	int rc = wp_session_query(
-		watch->session, "SELECT pg_catalog.pg_stat_clear_snapshot()", 0, doing, NULL, err);
+	int rc = wp_session_query(watch->session, "SELECT pg_catalog.pg_stat_clear_snapshot()",
+		watch->limit_ns, doing, NULL, err);
 
 	if (!rc)
-		rc = wp_session_query(watch->session, watch->statement, 0, doing, &rows, err);
+		rc = wp_session_query(
+			watch->session, watch->statement, watch->limit_ns, doing, &rows, err);
 	if (rc)
 		return rc;
 	for (int i = 0; i < WP_COUNTER_COUNT; i++)
@@ -95,7 +104,7 @@ static int count_backends(
 				       "pg_catalog.pg_stat_activity WHERE application_name = '%s' "
 				       "AND pid <> pg_catalog.pg_backend_pid()",
 		application);
-	int rc = wp_session_query(watch->session, statement, 0,
+	int rc = wp_session_query(watch->session, statement, watch->limit_ns,
 		"could not see whether the clients have disconnected", &rows, err);
 
 	free(statement);

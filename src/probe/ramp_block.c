@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define MAINTENANCE_LIMIT_NS (3600 * WP_NS_PER_S)
+#define STALL_NS (1500 * WP_NS_PER_MS) /* overrun of a loop whose clients had to be cut off */
+#define STALLED_ANSWER_NS (300 * WP_NS_PER_MS)
 #define INSUFFICIENT_PRIVILEGE "42501"
 
 /* ---- before the clients ---------------------------------------------------------------------- */
@@ -72,13 +74,19 @@ static void clock_starts(void *ctx)
 
 	self->watch_rc = wp_counter_watch_read(self->watch, &self->connected, &self->watch_err);
 	read_flushes(self, &self->flushes_before);
+	self->clock_ns = wp_os_now_ns(self->run->os);
 }
 
 static void clock_stopped(void *ctx)
 {
 	struct wp_ramp_self *self = ctx;
+	const struct wp_loop_options *loop = &self->options->loop;
+	int64_t took_ns = wp_os_now_ns(self->run->os) - self->clock_ns;
 
 	read_flushes(self, &self->flushes_after);
+	/* A server that answered nobody for the last seconds is not waited for once more. */
+	if (!loop->transactions && took_ns > loop->duration_ns + STALL_NS)
+		wp_counter_watch_limit(self->watch, STALLED_ANSWER_NS);
 	if (!self->watch_rc)
 		self->watch_rc =
 			wp_counter_watch_read(self->watch, &self->stopped, &self->watch_err);
@@ -176,6 +184,17 @@ static void add_counters(struct wp_ramp_self *self, const struct wp_loop_result 
 					 result->counts.transactions - result->warmup_transactions;
 }
 
+/* Going on without some clients was asked for; that it came to it is told. */
+static void tell_losses(const struct wp_ramp_self *self, const struct wp_loop_result *result)
+{
+	if (result->lost_clients)
+		wp_run_tell(self->run, "warning",
+			"target \"%s\": %" PRId64 " of %" PRId64 " clients were lost, the first "
+			"error: %s",
+			self->server->target->label, result->lost_clients, self->clients,
+			result->loss.message);
+}
+
 /* ---- the block ------------------------------------------------------------------------------- */
 
 static int run_loop(struct wp_ramp_self *self, struct wp_hist *hist, struct wp_loop_result *result,
@@ -222,13 +241,14 @@ static int measure_round(
 	if (!rc)
 		rc = wp_counter_watch_read(self->watch, &after, err);
 	if (!rc) {
+		tell_losses(self, &result);
 		add_counters(self, &result, &before, &after);
 		add_flushes(self);
 		block->operations = result.counts.transactions;
 		block->elapsed_ns = result.elapsed_ns;
 		block->syncs = (int64_t)(after.values[WP_COUNTER_WAL_SYNCS] -
 					 self->connected.values[WP_COUNTER_WAL_SYNCS]);
-		block->value = result.counts.transactions == 0 || result.lost_clients
+		block->value = result.counts.transactions == 0
 				       ? (double)NAN
 				       : (double)result.counts.transactions * (double)WP_NS_PER_S /
 						 (double)result.elapsed_ns;
@@ -240,13 +260,15 @@ static int measure_round(
 /* A step that fails is told alone while the server still answers. */
 static int judge_failure(struct wp_ramp_self *self, int rc, struct wp_err *err)
 {
+	struct wp_conn conn = self->server->conn;
 	struct wp_session *session = NULL;
 	struct wp_err told = *err;
 
+	conn.limit_ns = WP_NS_PER_S;
 	if (self->server->cluster)
 		rc = wp_cluster_explain(self->server->cluster, rc, err);
 	if (rc != -WP_E_SERVER || (self->server->cluster && !self->server->cluster->pid) ||
-		wp_session_open(self->run->os, &self->server->conn, &session, NULL))
+		wp_session_open(self->run->os, &conn, &session, NULL))
 		return rc;
 	wp_session_close(session);
 	wp_err_prefix(&told, "target \"%s\", %" PRId64 " client%s: ", self->server->target->label,

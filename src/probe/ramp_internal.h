@@ -49,6 +49,7 @@ struct wp_ramp_self {
 	struct wp_counters stopped;   /* when it stopped */
 	struct wp_flush_counts flushes_before;
 	struct wp_flush_counts flushes_after;
+	int64_t clock_ns;
 	struct wp_err watch_err;
 	int watch_rc;
 };

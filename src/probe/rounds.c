@@ -169,8 +169,10 @@ static void fail_target(struct scheduler *s, const struct wp_target *target,
 		if (measure->target != target || !is_running(measure))
 			continue;
 		measure->is_over = measure->keeps_rounds && has_round(measure);
-		if (measure->is_over)
+		if (measure->is_over) {
+			s->run->result->is_complete = false;
 			continue;
+		}
 		wp_measure_set_absent(measure, "%s failed: %s", name, err->message);
 		withdraw(measure);
 	}
@@ -343,7 +345,7 @@ static int warm_up(struct scheduler *s, struct wp_err *err)
 	for (size_t i = 0; i < s->target_count; i++)
 		quiesce(s, s->quiesces[i].target); /* what was written to set up */
 	for (size_t i = 0; !rc && s->run->warmup_ns > 0 && i < s->measures->count; i++)
-		if (!s->measures->items[i]->absent)
+		if (is_running(s->measures->items[i]))
 			rc = take_turn(s, s->measures->items[i], -1, err);
 	return rc;
 }
