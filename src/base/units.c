@@ -135,7 +135,10 @@ static int list_item(const char *item, int64_t *first, int64_t *last, struct wp_
 	free(head);
 	if (!rc)
 		rc = wp_parse_int(dash + 1, last, err);
-	if (!rc && *last < *first)
+	if (rc)
+		return wp_fail(err, WP_E_USAGE, 0,
+			"\"%s\" is neither a whole number nor a range as in 1-8", item);
+	if (*last < *first)
 		rc = wp_fail(err, WP_E_USAGE, 0, "range \"%s\" runs backwards", item);
 	return rc;
 }

@@ -104,9 +104,13 @@ static int worse(int status, int other)
 
 static int report_error(struct session *session, const struct wp_err *err)
 {
+	struct wp_err told = *err;
+
 	wp_output_end_progress(&session->output);
+	if (err->code == WP_E_USAGE && !err->hint[0] && !err->detail[0])
+		wp_err_hint(&told, "Try \"walprobe %s --help\".", session->command->name);
 	if (err->code != WP_E_STOPPED)
-		wp_err_print(err, "error", stderr);
+		wp_err_print(&told, "error", stderr);
 	return err->code == WP_E_STOPPED ? 0 : wp_code_exit_status(err->code);
 }
 

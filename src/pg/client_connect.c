@@ -92,20 +92,34 @@ int wp_client_connect(struct wp_client *client, struct wp_err *err)
 	return 0;
 }
 
-/* A command of ours to its end; a refusal by the server leaves *is_refused. */
-static int finish(struct wp_client *client, bool *is_refused, struct wp_err *err)
+/* A command of ours to its end; *result is to be cleared. */
+static int await(struct wp_client *client, PGresult **result, struct wp_err *err)
 {
 	const struct wp_os *os = client->thread->loop->os;
-	PGresult *result = NULL;
 	int64_t limit_ns = client->thread->loop->options->stall_limit_ns;
 	int rc = wp_pg_finish_command(os, client->connection,
-		wp_os_now_ns(os) + (limit_ns ? limit_ns : COMMAND_LIMIT_NS), &result, err);
-	ExecStatusType status = PQresultStatus(result);
+		wp_os_now_ns(os) + (limit_ns ? limit_ns : COMMAND_LIMIT_NS), result, err);
 
-	*is_refused = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
-	PQclear(result);
 	if (rc)
 		wp_err_prefix(err, "client %" PRId64 ": ", client->id);
+	return rc;
+}
+
+static bool is_good(const PGresult *result)
+{
+	ExecStatusType status = PQresultStatus(result);
+
+	return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+/* The same where a refusal by the server does not matter: it leaves *is_refused. */
+static int finish(struct wp_client *client, bool *is_refused, struct wp_err *err)
+{
+	PGresult *result = NULL;
+	int rc = await(client, &result, err);
+
+	*is_refused = !is_good(result);
+	PQclear(result);
 	return rc;
 }
 
@@ -117,13 +131,13 @@ static int send_failed(const struct wp_client *client, struct wp_err *err)
 		wp_pg_message(client->connection, message, sizeof(message)));
 }
 
-static int prepare(struct wp_client *client, const struct wp_workload_script *script,
-	const struct wp_command *command, bool *is_refused, struct wp_err *err)
+static int send_prepare(struct wp_client *client, const struct wp_workload_script *script,
+	const struct wp_command *command, struct wp_err *err)
 {
 	if (!PQsendPrepare(
 		    client->connection, script->names[command->statement], command->text, 0, NULL))
 		return send_failed(client, err);
-	return finish(client, is_refused, err);
+	return 0;
 }
 
 int wp_client_prepare(
@@ -131,14 +145,20 @@ int wp_client_prepare(
 {
 	const struct wp_workload_script *script = client->script;
 	bool is_commit = PQtransactionStatus(client->connection) == PQTRANS_IDLE;
-	bool is_refused = false;
-	int rc = prepare(client, script, command, &is_refused, err);
+	PGresult *result = NULL;
+	int rc = send_prepare(client, script, command, err);
 
-	client->thread->own_commits += is_commit && !is_refused ? 1 : 0;
-	/* A refusal shows again, with its message, when the statement is executed. */
-	if (!rc && !is_refused)
-		client->prepared[script->first_flag + (size_t)command->statement] = true;
-	return rc;
+	if (!rc)
+		rc = await(client, &result, err);
+	/* Executed after all it would only say that its transaction is aborted. */
+	if (!rc && !is_good(result))
+		rc = wp_client_refused(client, result, err);
+	PQclear(result);
+	if (rc)
+		return rc;
+	client->thread->own_commits += is_commit ? 1 : 0;
+	client->prepared[script->first_flag + (size_t)command->statement] = true;
+	return 0;
 }
 
 static int prepare_script(
@@ -151,7 +171,9 @@ static int prepare_script(
 
 		if (command->kind != WP_COMMAND_SQL)
 			continue;
-		rc = prepare(client, script, command, &is_refused, err);
+		rc = send_prepare(client, script, command, err);
+		if (!rc)
+			rc = finish(client, &is_refused, err);
 		if (rc)
 			return rc;
 		client->thread->own_commits += is_refused ? 0 : 1;

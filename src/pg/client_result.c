@@ -45,7 +45,9 @@ static void hint_for(const char *sqlstate, struct wp_err *err)
 {
 	if (!sqlstate)
 		wp_err_hint(err, "Look at the server's log.");
-	else if (strcmp(sqlstate, "42P01") == 0)
+	else if (strcmp(sqlstate, "42501") == 0)
+		wp_err_hint(err, "Grant it to this role, or connect as the tables' owner.");
+	else if (strcmp(sqlstate, "42P01") == 0 || strcmp(sqlstate, "42703") == 0)
 		wp_err_hint(err, "Make pgbench's tables with \"walprobe ramp -i\".");
 	else if (strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "08P01") == 0)
 		wp_err_hint(err, "A connection pooler between may not keep prepared statements: "
@@ -101,21 +103,29 @@ int wp_client_fail_connection(struct wp_client *client, struct wp_err *err)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+int wp_client_refused(struct wp_client *client, const PGresult *result, struct wp_err *err)
+{
+	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	char message[512];
+
+	(void)snprintf(message, sizeof(message), "%s", PQresultErrorMessage(result));
+	(void)broken(client, wp_pg_one_line(message), err);
+	hint_for(sqlstate, err);
+	client->loss_rank = rank_of(sqlstate);
+	return -WP_E_SERVER;
+}
+
 static enum wp_answer take_error(
 	struct wp_client *client, const PGresult *result, struct wp_err *err)
 {
 	const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	enum wp_failure failure = failure_of(client, sqlstate);
-	char message[512];
 
 	if (failure != WP_FAILURE_NONE) {
 		client->failure = failure;
 		return WP_ANSWER_PENDING;
 	}
-	(void)snprintf(message, sizeof(message), "%s", PQresultErrorMessage(result));
-	(void)broken(client, wp_pg_one_line(message), err);
-	hint_for(sqlstate, err);
-	client->loss_rank = rank_of(sqlstate);
+	(void)wp_client_refused(client, result, err);
 	return WP_ANSWER_LOST;
 }
 
@@ -128,6 +138,10 @@ static int store_row(struct wp_client *client, const PGresult *result, int row, 
 	for (int i = 0; !rc && i < PQnfields(result); i++)
 		rc = wp_vars_set_text(&client->vars, context, command->prefix, PQfname(result, i),
 			PQgetvalue(result, row, i), err);
+	if (rc)
+		wp_err_prefix(err,
+			"client %" PRId64 " ended in line %d of script \"%s\": ", client->id,
+			(int)command->line, client->script->script.name);
 	return rc;
 }
 

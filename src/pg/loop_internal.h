@@ -208,6 +208,9 @@ enum wp_answer {
 /* wp_client_answer - take what libpq has read of the answer that is waited for. */
 enum wp_answer wp_client_answer(struct wp_client *client, struct wp_err *err);
 
+/* wp_client_refused - the error of a statement that ends the client; -WP_E_SERVER. */
+int wp_client_refused(struct wp_client *client, const PGresult *result, struct wp_err *err);
+
 /* wp_client_fail_connection - the connection is lost: the server's reason where it gave one. */
 int wp_client_fail_connection(struct wp_client *client, struct wp_err *err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define CONNECT_LIMIT_NS (10 * WP_NS_PER_S)
+#define INSUFFICIENT_PRIVILEGE "42501"
 #define QUERY_LIMIT_NS (60 * WP_NS_PER_S)
 #define TEXT_FORMAT 0
 
@@ -113,6 +114,8 @@ static int refuse(struct wp_session *session, const char *doing, struct wp_err *
 	(void)wp_fail(err, WP_E_SERVER, 0, "%s: %s", doing, wp_pg_one_line(message));
 	if (hint)
 		wp_err_hint(err, "%s", hint);
+	else if (strcmp(session->sqlstate, INSUFFICIENT_PRIVILEGE) == 0)
+		wp_err_hint(err, "Grant it to this role, or connect as another one (-U).");
 	return -WP_E_SERVER;
 }
 
