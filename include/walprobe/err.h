@@ -60,6 +60,10 @@ void wp_err_prefix(struct wp_err *err, const char *format, ...) WP_PRINTF(2, 3);
 /* wp_err_print - "walprobe: error: ...", detail and hint lines; kind is "error" or "warning". */
 void wp_err_print(const struct wp_err *err, const char *kind, FILE *stream);
 
+/* wp_err_print_line - "walprobe: kind: text". Messages quote scripts, names and servers, so control
+ * bytes are shown as \x01 and do not reach a terminal. */
+void wp_err_print_line(const char *kind, const char *text, FILE *stream);
+
 /* wp_code_exit_status - exit status of contract for a code. */
 int wp_code_exit_status(enum wp_code code);
 

@@ -133,7 +133,7 @@ int wp_script_parse(const char *name, const char *text, size_t length, enum wp_p
 	struct wp_symbols *symbols, struct wp_script *script, struct wp_err *err);
 
 /*
- * wp_script_load - parse a file.
+ * wp_script_load - parse a file, or standard input for "-".
  *
  * Returns: as wp_script_parse, or -WP_E_USAGE when the file cannot be opened, -WP_E_SYS when it
  * cannot be read.

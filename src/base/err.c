@@ -81,13 +81,27 @@ void wp_err_prefix(struct wp_err *err, const char *format, ...)
 	memcpy(err->message, message, sizeof(message));
 }
 
+void wp_err_print_line(const char *kind, const char *text, FILE *stream)
+{
+	fprintf(stream, "walprobe: %s: ", kind);
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if ((byte >= ' ' && byte != 0x7f) || byte == '\n' || byte == '\t')
+			fputc(byte, stream);
+		else
+			fprintf(stream, "\\x%02x", byte);
+	}
+	fputc('\n', stream);
+}
+
 void wp_err_print(const struct wp_err *err, const char *kind, FILE *stream)
 {
-	fprintf(stream, "walprobe: %s: %s\n", kind, err->message);
+	wp_err_print_line(kind, err->message, stream);
 	if (err->detail[0])
-		fprintf(stream, "walprobe: detail: %s\n", err->detail);
+		wp_err_print_line("detail", err->detail, stream);
 	if (err->hint[0])
-		fprintf(stream, "walprobe: hint: %s\n", err->hint);
+		wp_err_print_line("hint", err->hint, stream);
 }
 
 int wp_code_exit_status(enum wp_code code)

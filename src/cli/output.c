@@ -141,7 +141,7 @@ void wp_output_tell(void *ctx, const char *kind, const char *text)
 	if (output->common->is_quiet && strcmp(kind, "error") != 0)
 		return;
 	wp_output_end_progress(output);
-	fprintf(stderr, "walprobe: %s: %s\n", kind, text);
+	wp_err_print_line(kind, text, stderr);
 }
 
 void wp_output_progress(void *ctx, const char *label, int64_t done_ns, int64_t total_ns)

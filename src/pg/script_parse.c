@@ -166,7 +166,7 @@ static int read_all(const struct wp_os *os, int fd, char *text, size_t size, siz
 {
 	*length = 0;
 	while (*length < size) {
-		int64_t got = wp_os_pread(os, fd, text + *length, size - *length, (int64_t)*length);
+		int64_t got = wp_os_read(os, fd, text + *length, size - *length);
 
 		if (got < 0)
 			return (int)got;
@@ -185,7 +185,8 @@ int wp_script_load(const struct wp_os *os, const char *path, enum wp_protocol pr
 	char *text = NULL;
 	size_t length;
 	int result;
-	int fd = wp_os_open(os, path, O_RDONLY | O_CLOEXEC, 0);
+	const char *opened = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+	int fd = wp_os_open(os, opened, O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return wp_fail(err, WP_E_USAGE, -fd, "could not open file \"%.300s\"", path);
