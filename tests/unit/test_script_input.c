@@ -152,7 +152,7 @@ static void files_are_loaded_or_named(void **state)
 	assert_string_equal(script.commands[0].text, "SELECT 1;");
 	wp_script_release(&script);
 
-	fake_os_arm(&fake, "pread", 1, EIO);
+	fake_os_arm(&fake, "read", 1, EIO);
 	assert_int_equal(
 		wp_script_load(&fake.os, path, WP_PROTOCOL_SIMPLE, &symbols, &script, &err),
 		-WP_E_SYS);
