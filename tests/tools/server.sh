@@ -5,7 +5,9 @@
 # shellcheck disable=SC2120
 
 PG_BIN=${PG_BIN:-$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)}
-[ -x "$PG_BIN/initdb" ] && [ -x "$PG_BIN/pgbench" ] || skip "no PostgreSQL server in /usr/lib/postgresql"
+# psql and pgbench, where they are those of another version
+PG_CLIENT_BIN=${PG_CLIENT_BIN:-$PG_BIN}
+[ -x "$PG_BIN/initdb" ] && [ -x "$PG_CLIENT_BIN/pgbench" ] || skip "no PostgreSQL server in /usr/lib/postgresql"
 PG_AS=()
 if [ "$(id -u)" = 0 ]; then
 	id postgres >/dev/null 2>&1 || skip "no user postgres to run a server"
@@ -40,5 +42,5 @@ export PGHOST=$PG_ROOT PGPORT=5497 PGUSER=postgres PGDATABASE=postgres
 unset PGSERVICE PGPASSWORD PGOPTIONS PGAPPNAME
 
 sql() { # statement: its rows, unaligned
-	"$PG_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -c "$1"
+	"$PG_CLIENT_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -c "$1"
 }
