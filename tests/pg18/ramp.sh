@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../integration/lib.sh"
 [ -n "$PG18_BIN" ] || skip "$PG18_MISSING"
 need_command psql jq
-PG_BIN=$PG18_BIN
+export PG_BIN=$PG18_BIN
 # The clients of another version do: the embedded server comes without.
 for PG_CLIENT_BIN in "$PG18_BIN" /usr/lib/postgresql/*/bin; do [ ! -x "$PG_CLIENT_BIN/psql" ] || break; done
 . "$TESTS/tools/server.sh"
