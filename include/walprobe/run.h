@@ -25,6 +25,7 @@ struct wp_run {
 	bool is_kept;      /* --keep */
 	bool is_forced;    /* --force */
 	bool is_strict;    /* set by a command: a check that cannot tell gives exit status 4 */
+	bool is_worse;     /* set by a command: exit status 1, whatever the checks say */
 
 	/* A notice for the user; kind is "warning", "note", "detail" (-v only), and from
 	 * wp_run_problem() "error" and "hint". NULL: nobody listens. */

@@ -151,6 +151,8 @@ static int checks_status(const struct session *session)
 {
 	const struct wp_result *result = session->run.result;
 
+	if (session->run.is_worse)
+		return 1;
 	if (session->command->is_reprint)
 		return 0;
 	if (wp_result_has_failed_check(result))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
+#include "probe/comparison_table.h"
 #include "probe/measure_family.h"
 #include "walprobe/comparison.h"
 #include "walprobe/mem.h"
@@ -6,7 +7,7 @@
 
 #include <math.h>
 
-static const struct wp_column comparison_columns[] = {
+const struct wp_column wp_comparison_columns[WP_COMPARISON_COLUMNS] = {
 	{ "table", "table", "", WP_KIND_TEXT, "Table that holds the measurement." },
 	{ "metric", "metric", "", WP_KIND_TEXT, "Column of that table which is compared." },
 	{ "method", "method", "", WP_KIND_TEXT, "wal_sync_method." },
@@ -60,26 +61,56 @@ static void append_word(char *out, size_t size, const char *word)
 		(void)snprintf(out + used, size - used, "%s%s", used ? " " : "", word);
 }
 
-/* What is compared, as words: "fdatasync overwrite", "append fdatasync with 8 clients", "read of
- * 8 kB". */
-static void measurement_words(const struct wp_measure *measure, char *out, size_t size)
+void wp_measurement_words(
+	const struct wp_measurement *measurement, const char *label, char *out, size_t size)
 {
-	bool is_said = strcmp(measure->table, "sync") == 0 || measure->test;
+	bool is_said = strcmp(measurement->table, "sync") == 0 ||
+		       (measurement->test && *measurement->test);
 	char count[48] = "";
 	char record[32];
 
-	if (measure->clients)
-		(void)snprintf(count, sizeof(count), "with %" PRId64 " client%s", measure->clients,
-			measure->clients == 1 ? "" : "s");
-	else if (measure->record_bytes)
+	if (measurement->clients)
+		(void)snprintf(count, sizeof(count), "with %" PRId64 " client%s",
+			measurement->clients, measurement->clients == 1 ? "" : "s");
+	else if (measurement->record_bytes)
 		(void)snprintf(count, sizeof(count), "of %s",
-			wp_format_size(measure->record_bytes, record, sizeof(record)));
+			wp_format_size(measurement->record_bytes, record, sizeof(record)));
 	out[0] = '\0';
-	append_word(out, size, is_said ? "" : measure->table);
-	append_word(out, size, measure->method);
-	append_word(out, size, measure->variant);
-	append_word(out, size, measure->test);
+	append_word(out, size, label);
+	append_word(out, size, is_said ? "" : measurement->table);
+	append_word(out, size, measurement->method);
+	append_word(out, size, measurement->variant);
+	append_word(out, size, measurement->test);
 	append_word(out, size, count);
+}
+
+static struct wp_measurement measurement_of(const struct wp_measure *measure)
+{
+	return (struct wp_measurement){
+		.table = measure->table,
+		.metric = measure->metric,
+		.method = measure->method,
+		.variant = measure->variant,
+		.test = measure->test,
+		.clients = measure->clients,
+		.record_bytes = measure->record_bytes,
+	};
+}
+
+static void set_text_or_absent(struct wp_row *row, const char *key, const char *text)
+{
+	wp_row_text(row, key, text && *text ? text : NULL);
+}
+
+void wp_measurement_fill(struct wp_row *row, const struct wp_measurement *measurement)
+{
+	wp_row_text(row, "table", measurement->table);
+	wp_row_text(row, "metric", measurement->metric);
+	set_text_or_absent(row, "method", measurement->method);
+	set_text_or_absent(row, "variant", measurement->variant);
+	set_int_or_absent(row, "clients", measurement->clients);
+	set_text_or_absent(row, "test", measurement->test);
+	set_int_or_absent(row, "record_bytes", measurement->record_bytes);
 }
 
 static void fill_pair(struct wp_row *row, const struct wp_pair *pair)
@@ -96,18 +127,12 @@ static void fill_comparison_row(struct wp_table *table, const struct wp_pair *pa
 	const struct wp_measure *b)
 {
 	struct wp_row *row = wp_table_add_row(table);
-	char words[128];
+	struct wp_measurement measurement = measurement_of(a);
 	char a_words[256];
 	char b_words[256];
 	char sentence[512];
 
-	wp_row_text(row, "table", a->table);
-	wp_row_text(row, "metric", a->metric);
-	wp_row_text(row, "method", a->method);
-	wp_row_text(row, "variant", a->variant);
-	set_int_or_absent(row, "clients", a->clients);
-	wp_row_text(row, "test", a->test);
-	set_int_or_absent(row, "record_bytes", a->record_bytes);
+	wp_measurement_fill(row, &measurement);
 	wp_row_text(row, "a", a->target->label);
 	wp_row_text(row, "b", b->target->label);
 	fill_pair(row, pair);
@@ -116,9 +141,8 @@ static void fill_comparison_row(struct wp_table *table, const struct wp_pair *pa
 		wp_row_real(row, "twin_low", twin->low);
 		wp_row_real(row, "twin_high", twin->high);
 	}
-	measurement_words(a, words, sizeof(words));
-	(void)snprintf(a_words, sizeof(a_words), "%s %s", a->target->label, words);
-	(void)snprintf(b_words, sizeof(b_words), "%s %s", b->target->label, words);
+	wp_measurement_words(&measurement, a->target->label, a_words, sizeof(a_words));
+	wp_measurement_words(&measurement, b->target->label, b_words, sizeof(b_words));
 	wp_row_text(row, "sentence",
 		wp_verdict_sentence(
 			pair, twin, margin, a_words, b_words, sentence, sizeof(sentence)));
@@ -186,9 +210,8 @@ static void judge_family(struct wp_table *table, const struct wp_family *family,
 
 static void compare_targets(struct wp_run *run, const struct wp_measures *measures, double margin)
 {
-	struct wp_table *table =
-		wp_result_table(run->result, "comparison", "Every pair of targets, a against b",
-			comparison_columns, WP_COUNT(comparison_columns));
+	struct wp_table *table = wp_result_table(run->result, "comparison",
+		"Every pair of targets, a against b", wp_comparison_columns, WP_COMPARISON_COLUMNS);
 
 	for (size_t i = 0; i < measures->count; i++) {
 		struct wp_family family;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "prose.h"
-#include "cells.h"
-#include "grid.h"
 #include "walprobe/mem.h"
 #include "walprobe/units.h"
 #include "wrap.h"
@@ -107,9 +105,8 @@ static bool is_same_pair(const struct wp_row *x, const struct wp_row *y)
 	       is_same(wp_row_get_text(x, "b"), wp_row_get_text(y, "b"));
 }
 
-/* As print_missing(), for pairs. */
-static void print_missing_pairs(
-	const struct wp_table *table, size_t first, size_t limit, FILE *stream)
+/* As wp_missing_tell(), for pairs. */
+static void tell_missing_pairs(const struct wp_table *table, size_t first, struct wp_shown *shown)
 {
 	const char *reason = missing_pair(table->rows[first]);
 	char *names = wp_xstrdup("");
@@ -132,7 +129,7 @@ static void print_missing_pairs(
 		free(name);
 	}
 	wp_join(&names, ": ", reason);
-	wp_wrap_print(stream, limit, INDENT, "not comparable: ", names);
+	wp_shown_add_line(shown, "not comparable: ", names);
 out:
 	free(names);
 }
@@ -150,7 +147,7 @@ static bool has_verdict(const struct wp_row *row)
 }
 
 /* What the others are called, each with how many they are. */
-static void print_unshown(const struct wp_table *table, size_t limit, FILE *stream)
+static void tell_unshown(const struct wp_table *table, struct wp_shown *shown)
 {
 	char *line = wp_xstrdup("");
 
@@ -174,26 +171,25 @@ static void print_unshown(const struct wp_table *table, size_t limit, FILE *stre
 	if (*line) {
 		char *whole = wp_xasprintf("%s of %zu comparisons (-v)", line, table->row_count);
 
-		wp_wrap_print(stream, limit, INDENT, "", whole);
+		wp_shown_add_line(shown, "", whole);
 		free(whole);
 	}
 	free(line);
 }
 
-void wp_comparison_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
-	size_t limit, FILE *stream)
+static void fill_comparison(const struct wp_result *result, const struct wp_table *table,
+	bool has_all, struct wp_shown *shown)
 {
 	bool is_short = !has_all && table->row_count > PAIRS_MOST;
-	struct wp_grid grid = { .key_count = 3 };
-	struct wp_notes notes = { 0 };
 	char *previous = wp_xstrdup("");
 
-	wp_grid_add_column(&grid, "measurement", WP_ALIGN_LEFT);
-	wp_grid_add_column(&grid, "a", WP_ALIGN_LEFT);
-	wp_grid_add_column(&grid, "b", WP_ALIGN_LEFT);
-	wp_grid_add_column(&grid, "a / b", WP_ALIGN_POINT);
-	wp_grid_add_column(&grid, "95% CI", WP_ALIGN_RIGHT);
-	wp_grid_add_column(&grid, "verdict", WP_ALIGN_LEFT);
+	shown->grid.key_count = 3;
+	wp_grid_add_column(&shown->grid, "measurement", WP_ALIGN_LEFT);
+	wp_grid_add_column(&shown->grid, "a", WP_ALIGN_LEFT);
+	wp_grid_add_column(&shown->grid, "b", WP_ALIGN_LEFT);
+	wp_grid_add_column(&shown->grid, "a / b", WP_ALIGN_POINT);
+	wp_grid_add_column(&shown->grid, "95% CI", WP_ALIGN_RIGHT);
+	wp_grid_add_column(&shown->grid, "verdict", WP_ALIGN_LEFT);
 	for (size_t i = 0; i < table->row_count; i++) {
 		char *what;
 
@@ -201,21 +197,78 @@ void wp_comparison_print(const struct wp_result *result, const struct wp_table *
 			continue;
 		what = measurement(result, table->rows[i]);
 		/* The pairs of one measurement read as one group. */
-		fill_pair(&grid, table->rows[i], strcmp(what, previous) == 0 ? "" : what, &notes);
+		fill_pair(&shown->grid, table->rows[i], strcmp(what, previous) == 0 ? "" : what,
+			&shown->notes);
 		free(previous);
 		previous = what;
 	}
-	if (grid.row_count)
-		wp_grid_print(&grid, limit, INDENT, stream);
-	wp_notes_print(&notes, limit, INDENT, stream);
 	if (is_short)
-		print_unshown(table, limit, stream);
+		tell_unshown(table, shown);
 	for (size_t i = 0; i < table->row_count; i++)
 		if (missing_pair(table->rows[i]))
-			print_missing_pairs(table, i, limit, stream);
-	wp_notes_release(&notes);
-	wp_grid_release(&grid);
+			tell_missing_pairs(table, i, shown);
 	free(previous);
+}
+
+/* ---- changes: one row reads as a sentence, too ------------------------------------------------- */
+
+/* In the unit that people read the metric in: MB/s where it counts bytes. */
+static const char *figure_text(const struct wp_row *row, const char *key, char *out)
+{
+	bool is_bytes = strcmp(wp_row_get_text(row, "metric"), "bytes_per_s") == 0;
+	double value = wp_row_get_number(row, key);
+
+	if (wp_row_cell(row, key)->state == WP_CELL_ABSENT)
+		return "-";
+	return wp_number_3(is_bytes ? value / 1048576 : value, out);
+}
+
+static void fill_change(const struct wp_result *result, const struct wp_row *row,
+	struct wp_grid *grid, struct wp_notes *notes)
+{
+	static const struct wp_scale plain = { .factor = 1, .unit = "" };
+	size_t at = wp_grid_add_row(grid);
+	char *what = measurement(result, row);
+	char text[WP_CELL_SIZE];
+
+	wp_grid_set(grid, at, 0, what);
+	wp_grid_set(grid, at, 1, wp_row_get_text(row, "target"));
+	wp_grid_set(grid, at, 2, figure_text(row, "before", text));
+	wp_grid_set(grid, at, 3, figure_text(row, "after", text));
+	wp_grid_set(grid, at, 4, ratio_text(wp_row_cell(row, "ratio"), notes, text));
+	wp_grid_set(grid, at, 5,
+		wp_cell_interval(wp_row_cell(row, "ci_low"), wp_row_cell(row, "ci_high"), &plain,
+			notes, text));
+	wp_grid_set(grid, at, 6, wp_row_get_text(row, "verdict"));
+	free(what);
+}
+
+static void fill_changes(
+	const struct wp_result *result, const struct wp_table *table, struct wp_shown *shown)
+{
+	shown->grid.key_count = 2;
+	wp_grid_add_column(&shown->grid, "measurement", WP_ALIGN_LEFT);
+	wp_grid_add_column(&shown->grid, "target", WP_ALIGN_LEFT);
+	wp_grid_add_column(&shown->grid, "before", WP_ALIGN_POINT);
+	wp_grid_add_column(&shown->grid, "now", WP_ALIGN_POINT);
+	wp_grid_add_column(&shown->grid, "now / before", WP_ALIGN_POINT);
+	wp_grid_add_column(&shown->grid, "95% CI", WP_ALIGN_RIGHT);
+	wp_grid_add_column(&shown->grid, "now it is", WP_ALIGN_LEFT);
+	for (size_t i = 0; i < table->row_count; i++)
+		fill_change(result, table->rows[i], &shown->grid, &shown->notes);
+}
+
+bool wp_prose_fill(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	struct wp_shown *shown)
+{
+	if (strcmp(table->name, "changes") == 0)
+		fill_changes(result, table, shown);
+	else if (strcmp(table->name, "comparison") == 0 ||
+		 strcmp(table->name, "comparison_across") == 0)
+		fill_comparison(result, table, has_all, shown);
+	else
+		return false;
+	return true;
 }
 
 /* ---- recommendation: prose ------------------------------------------------------------------- */

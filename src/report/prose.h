@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /*
- * prose.h - the tables that read as sentences: comparison and recommendation.
+ * prose.h - the tables that read as sentences: comparison, changes and recommendation.
  *
  * Floor: report, private.
  * Threads: no.
@@ -8,16 +8,17 @@
 #ifndef WALPROBE_REPORT_PROSE_H
 #define WALPROBE_REPORT_PROSE_H
 
-#include "walprobe/result.h"
+#include "views.h"
 
 /*
- * wp_comparison_print - one line per pair, with measurement, ratio, interval and verdict; pairs
- * that were never measured are named once, with the reason.
+ * wp_prose_fill - a comparison or changes: one line per pair, with measurement, ratio, interval and
+ * verdict; pairs that were never measured, or cannot be compared, are named once with the reason.
  *
  * has_all  false: where there are many pairs, those without a verdict are only counted
+ * Returns: false for other tables, with nothing done.
  */
-void wp_comparison_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
-	size_t limit, FILE *stream);
+bool wp_prose_fill(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	struct wp_shown *shown);
 
 /* wp_recommendation_print - "1. item: value", and why under it. */
 void wp_recommendation_print(const struct wp_table *table, size_t limit, FILE *stream);

@@ -21,7 +21,8 @@
 #define YELLOW "\033[33m"
 
 /* Tables that hold the answer come first, and raw rounds only when asked for. */
-static const char *const answers[] = { "recommendation", "ramp", "summary", "comparison" };
+static const char *const answers[] = { "changes", "recommendation", "ramp", "summary", "comparison",
+	"comparison_across" };
 static const char raw[] = "rounds";
 
 struct text {

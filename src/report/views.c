@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "views.h"
-#include "cells.h"
 #include "cluster_text.h"
-#include "grid.h"
+#include "plan.h"
 #include "prose.h"
 #include "ramp_text.h"
 #include "walprobe/mem.h"
@@ -188,21 +187,6 @@ static const struct view views[] = {
 	{ "flush", flush_columns, WP_COUNT(flush_columns) },
 };
 
-/* what is shown: columns of the table in order, each with its scale */
-struct shown {
-	size_t column;
-	int high; /* -1: none */
-	const char *heading;
-	unsigned flags;
-	struct wp_scale scale;
-};
-
-struct plan {
-	struct shown *items;
-	size_t count;
-	size_t key_count;
-};
-
 static bool is_constant(const struct wp_table *table, size_t column)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
@@ -216,10 +200,10 @@ static bool is_constant(const struct wp_table *table, size_t column)
 }
 
 static void plan_add(
-	struct plan *plan, size_t column, int high, const char *heading, unsigned flags)
+	struct wp_plan *plan, size_t column, int high, const char *heading, unsigned flags)
 {
 	plan->items = wp_xreallocarray(plan->items, plan->count + 1, sizeof(*plan->items));
-	plan->items[plan->count++] = (struct shown){
+	plan->items[plan->count++] = (struct wp_plan_item){
 		.column = column,
 		.high = high,
 		.heading = heading,
@@ -240,7 +224,7 @@ static bool has_view_column(const struct view *view, const char *key)
 
 /* Texts that the view does not know, but which tell rows apart. */
 static void plan_unknown_texts(
-	struct plan *plan, const struct view *view, const struct wp_table *table)
+	struct wp_plan *plan, const struct view *view, const struct wp_table *table)
 {
 	for (size_t j = 0; j < table->column_count; j++)
 		if (table->columns[j].kind == WP_KIND_TEXT && !is_constant(table, j) &&
@@ -249,7 +233,7 @@ static void plan_unknown_texts(
 }
 
 /* What no tool told is no column of published figures; the document has the reasons. */
-static void drop_untold(struct plan *plan, const struct wp_table *table)
+static void drop_untold(struct wp_plan *plan, const struct wp_table *table)
 {
 	size_t used = 0;
 
@@ -267,11 +251,9 @@ static void drop_untold(struct plan *plan, const struct wp_table *table)
 	plan->count = used;
 }
 
-static void plan_view(struct plan *plan, const struct view *view, const struct wp_table *table,
-	size_t limit, FILE *stream)
+static void plan_view(
+	struct wp_plan *plan, const struct view *view, const struct wp_table *table, char **folded)
 {
-	char *folded = wp_xstrdup("");
-
 	for (size_t i = 0; i < view->count; i++) {
 		const struct view_column *wanted = &view->columns[i];
 		int column = wp_table_column(table, wanted->key);
@@ -280,46 +262,38 @@ static void plan_view(struct plan *plan, const struct view *view, const struct w
 		if (column < 0 || (wanted->high && high < 0) || wanted->flags == HIDDEN)
 			continue;
 		if ((wanted->flags & FOLDED) && is_constant(table, (size_t)column)) {
-			wp_join(&folded, ", ", wanted->heading ? wanted->heading : wanted->key);
-			wp_join(&folded, ": ", table->rows[0]->cells[column].text);
+			wp_join(folded, ", ", wanted->heading ? wanted->heading : wanted->key);
+			wp_join(folded, ": ", table->rows[0]->cells[column].text);
 			continue;
 		}
 		if (!(wanted->flags & HIDDEN))
 			plan_add(plan, (size_t)column, high, wanted->heading, wanted->flags);
 	}
 	plan_unknown_texts(plan, view, table);
-	if (*folded)
-		wp_wrap_print(stream, limit, INDENT, "", folded);
-	free(folded);
 }
 
-static void plan_all(struct plan *plan, const struct wp_table *table)
+static void plan_all(struct wp_plan *plan, const struct wp_table *table)
 {
 	for (size_t j = 0; j < table->column_count; j++)
 		plan_add(plan, j, -1, NULL, table->columns[j].kind == WP_KIND_TEXT ? KEY : 0);
 }
 
-static bool has_unit(const struct wp_table *table, size_t column, const char *unit)
-{
-	return table->columns[column].unit && strcmp(table->columns[column].unit, unit) == 0;
-}
-
 /* All times of a table in one unit where that is readable; else, and for sizes, by column. */
-static void pick_scales(struct plan *plan, const struct wp_table *table)
+static void pick_scales(struct wp_plan *plan, const struct wp_table *table)
 {
 	size_t *times = wp_xcalloc(plan->count, sizeof(*times));
 	struct wp_scale together = { .is_each = true };
 	size_t count = 0;
 
 	for (size_t i = 0; i < plan->count; i++)
-		if (has_unit(table, plan->items[i].column, "ns"))
+		if (wp_column_has_unit(table, plan->items[i].column, "ns"))
 			times[count++] = plan->items[i].column;
 	if (count)
 		together = wp_scale_pick(table, times, count);
 	for (size_t i = 0; i < plan->count; i++) {
-		struct shown *item = &plan->items[i];
+		struct wp_plan_item *item = &plan->items[i];
 
-		item->scale = !together.is_each && has_unit(table, item->column, "ns")
+		item->scale = !together.is_each && wp_column_has_unit(table, item->column, "ns")
 				      ? together
 				      : wp_scale_pick(table, &item->column, 1);
 	}
@@ -335,7 +309,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* "p50 ms", "write kB"; rates say "/s" in their label, and a unit is never said twice. */
-static char *heading_of(const struct shown *item, const struct wp_table *table)
+static char *heading_of(const struct wp_plan_item *item, const struct wp_table *table)
 {
 	const struct wp_column *column = &table->columns[item->column];
 	const char *label = item->heading ? item->heading : column->label;
@@ -349,7 +323,7 @@ static char *heading_of(const struct shown *item, const struct wp_table *table)
 	return wp_xasprintf("%s %s", label, item->scale.unit);
 }
 
-static enum wp_align align_of(const struct shown *item, const struct wp_table *table)
+static enum wp_align align_of(const struct wp_plan_item *item, const struct wp_table *table)
 {
 	if (table->columns[item->column].kind == WP_KIND_TEXT)
 		return WP_ALIGN_LEFT;
@@ -358,157 +332,8 @@ static enum wp_align align_of(const struct shown *item, const struct wp_table *t
 	return item->high >= 0 || item->scale.is_each ? WP_ALIGN_RIGHT : WP_ALIGN_POINT;
 }
 
-/* ---- rows without any figure: one line says why, instead of a row of dashes ------------------- */
-
-/* What was measured; what is known beforehand (clients, bytes of a write) is no figure. */
-static bool is_figure(const struct wp_table *table, size_t column)
-{
-	return table->columns[column].kind == WP_KIND_REAL || has_unit(table, column, "ns");
-}
-
-static bool has_figures(const struct plan *plan, const struct wp_table *table)
-{
-	for (size_t i = 0; i < plan->count; i++)
-		if (is_figure(table, plan->items[i].column))
-			return true;
-	return false;
-}
-
-/*
- * The one reason for which all figures of the row are absent (in a table without figures, all but
- * its first column); NULL when there is no such.
- */
-static const char *missing_row(const struct plan *plan, const struct wp_row *row)
-{
-	bool is_measured = has_figures(plan, row->table);
-	const char *reason = NULL;
-	size_t count = 0;
-
-	for (size_t i = is_measured ? 0 : 1; i < plan->count; i++) {
-		size_t column = plan->items[i].column;
-		const struct wp_cell *cell = &row->cells[column];
-
-		if (is_measured && !is_figure(row->table, column))
-			continue;
-		if (cell->state != WP_CELL_ABSENT || !cell->text ||
-			(reason && strcmp(reason, cell->text) != 0))
-			return NULL;
-		reason = cell->text;
-		count++;
-	}
-	/* Where a row is about one figure, as a round is, its dash says no less. */
-	return count > 1 ? reason : NULL;
-}
-
-static bool is_same(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
-/* True when no row of the target has figures, all for this reason. */
-static bool is_missing_target(const struct plan *plan, const struct wp_table *table,
-	const char *target, const char *reason)
-{
-	for (size_t i = 0; i < table->row_count; i++)
-		if (is_same(wp_row_get_text(table->rows[i], "target"), target) &&
-			!is_same(missing_row(plan, table->rows[i]), reason))
-			return false;
-	return *target;
-}
-
-/* "f2fs", or where other rows of it have figures "ext4 fsync_writethrough"; the caller frees. */
-static char *missing_name(const struct plan *plan, const struct wp_row *row, const char *reason)
-{
-	static const struct wp_scale plain = { .factor = 1, .unit = "" };
-	const char *target = wp_row_get_text(row, "target");
-	struct wp_notes notes = { 0 };
-	char text[WP_CELL_SIZE];
-	char *name;
-
-	if (is_missing_target(plan, row->table, target, reason))
-		return wp_xstrdup(target);
-	name = wp_xstrdup("");
-	for (size_t i = 0; i < plan->key_count; i++)
-		wp_join(&name, " ",
-			wp_cell_format(&row->cells[plan->items[i].column], &plain, &notes, text));
-	wp_notes_release(&notes);
-	return name;
-}
-
-/* The names behind the reason of row first, unless an earlier row gave the same reason. */
-static void print_missing(const struct plan *plan, const struct wp_table *table, size_t first,
-	size_t limit, FILE *stream)
-{
-	const char *reason = missing_row(plan, table->rows[first]);
-	char *last = wp_xstrdup("");
-	char *names = wp_xstrdup("");
-
-	for (size_t i = 0; i < first; i++)
-		if (is_same(missing_row(plan, table->rows[i]), reason))
-			reason = NULL;
-	for (size_t i = first; reason && i < table->row_count; i++) {
-		char *name;
-
-		if (!is_same(missing_row(plan, table->rows[i]), reason))
-			continue;
-		name = missing_name(plan, table->rows[i], reason);
-		if (strcmp(name, last) != 0)
-			wp_join(&names, ", ", name);
-		free(last);
-		last = name;
-	}
-	wp_join(&names, ": ", reason ? reason : "");
-	if (reason)
-		wp_wrap_print(stream, limit, INDENT, "not measured: ", names);
-	free(names);
-	free(last);
-}
-
-/* A column in which nothing is and nothing was to be, in any row that is shown. */
-static bool is_empty(const struct plan *plan, const struct wp_table *table, size_t item)
-{
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct wp_cell *cell = &table->rows[i]->cells[plan->items[item].column];
-
-		if (!missing_row(plan, table->rows[i]) &&
-			(cell->state != WP_CELL_ABSENT || cell->text))
-			return false;
-	}
-	return true;
-}
-
-static bool has_shown_row(const struct plan *plan, const struct wp_table *table)
-{
-	for (size_t i = 0; i < table->row_count; i++)
-		if (!missing_row(plan, table->rows[i]))
-			return true;
-	return false;
-}
-
-static void drop_empty(struct plan *plan, const struct wp_table *table)
-{
-	size_t keys = plan->key_count;
-	size_t kept = 0;
-	bool *is_dropped;
-
-	/* Whether a row is missing is seen from the columns: they must not all go. */
-	if (!has_shown_row(plan, table))
-		return;
-	is_dropped = wp_xcalloc(plan->count, sizeof(*is_dropped));
-	for (size_t i = 1; i < plan->count; i++)
-		is_dropped[i] = is_empty(plan, table, i);
-	for (size_t i = 0; i < plan->count; i++) {
-		if (is_dropped[i])
-			plan->key_count -= i < keys;
-		else
-			plan->items[kept++] = plan->items[i];
-	}
-	plan->count = kept;
-	free(is_dropped);
-}
-
-static const char *format_item(
-	const struct shown *item, const struct wp_row *row, struct wp_notes *notes, char *out)
+static const char *format_item(const struct wp_plan_item *item, const struct wp_row *row,
+	struct wp_notes *notes, char *out)
 {
 	const struct wp_cell *cell = &row->cells[item->column];
 
@@ -519,7 +344,7 @@ static const char *format_item(
 	return wp_cell_format(cell, &item->scale, notes, out);
 }
 
-static void fill_row(struct wp_grid *grid, const struct plan *plan, const struct wp_row *row,
+static void fill_row(struct wp_grid *grid, const struct wp_plan *plan, const struct wp_row *row,
 	struct wp_notes *notes)
 {
 	size_t at = wp_grid_add_row(grid);
@@ -531,31 +356,43 @@ static void fill_row(struct wp_grid *grid, const struct plan *plan, const struct
 	}
 }
 
-static void print_plan(struct plan *plan, const struct wp_table *table, size_t limit, FILE *stream)
+static void fill_plan(struct wp_plan *plan, const struct wp_table *table, struct wp_shown *shown)
 {
-	struct wp_grid grid = { .key_count = plan->key_count };
-	struct wp_notes notes = { 0 };
-
-	drop_empty(plan, table);
+	wp_plan_drop_empty(plan, table);
 	pick_scales(plan, table);
+	shown->grid.key_count = plan->key_count;
 	for (size_t i = 0; i < plan->count; i++) {
 		char *heading = heading_of(&plan->items[i], table);
 
-		wp_grid_add_column(&grid, heading, align_of(&plan->items[i], table));
-		grid.columns[i].is_break = plan->items[i].flags & BREAK;
+		wp_grid_add_column(&shown->grid, heading, align_of(&plan->items[i], table));
+		shown->grid.columns[i].is_break = plan->items[i].flags & BREAK;
 		free(heading);
 	}
 	for (size_t i = 0; i < table->row_count; i++)
-		if (!missing_row(plan, table->rows[i]))
-			fill_row(&grid, plan, table->rows[i], &notes);
-	if (grid.row_count)
-		wp_grid_print(&grid, limit, INDENT, stream);
-	wp_notes_print(&notes, limit, INDENT, stream);
+		if (!wp_missing_reason(plan, table->rows[i]))
+			fill_row(&shown->grid, plan, table->rows[i], &shown->notes);
 	for (size_t i = 0; i < table->row_count; i++)
-		if (missing_row(plan, table->rows[i]))
-			print_missing(plan, table, i, limit, stream);
-	wp_notes_release(&notes);
-	wp_grid_release(&grid);
+		if (wp_missing_reason(plan, table->rows[i]))
+			wp_missing_tell(plan, table, i, shown);
+}
+
+void wp_view_fill(const struct wp_result *result, const struct wp_table *table, bool has_all,
+	struct wp_shown *shown)
+{
+	struct wp_plan plan = { 0 };
+
+	*shown = (struct wp_shown){ .folded = wp_xstrdup("") };
+	if (wp_prose_fill(result, table, has_all, shown))
+		return;
+	for (size_t i = 0; i < WP_COUNT(views); i++)
+		if (strcmp(views[i].table, table->name) == 0)
+			plan_view(&plan, &views[i], table, &shown->folded);
+	if (!plan.count)
+		plan_all(&plan, table);
+	if (result->command && strcmp(result->command, "import") == 0)
+		drop_untold(&plan, table);
+	fill_plan(&plan, table, shown);
+	free(plan.items);
 }
 
 /* Steps of several targets have been shown clients down, targets across. */
@@ -574,14 +411,10 @@ static bool leaves_out(const struct wp_table *table, bool has_all, size_t limit,
 void wp_view_print(const struct wp_result *result, const struct wp_table *table, bool has_all,
 	size_t limit, FILE *stream)
 {
-	struct plan plan = { 0 };
+	struct wp_shown shown;
 
 	if (strcmp(table->name, "recommendation") == 0) {
 		wp_recommendation_print(table, limit, stream);
-		return;
-	}
-	if (strcmp(table->name, "comparison") == 0) {
-		wp_comparison_print(result, table, has_all, limit, stream);
 		return;
 	}
 	if (strcmp(table->name, "cluster") == 0) {
@@ -592,13 +425,13 @@ void wp_view_print(const struct wp_result *result, const struct wp_table *table,
 		wp_ramp_print_across(result, table, limit, stream);
 	if (leaves_out(table, has_all, limit, stream))
 		return;
-	for (size_t i = 0; i < WP_COUNT(views); i++)
-		if (strcmp(views[i].table, table->name) == 0)
-			plan_view(&plan, &views[i], table, limit, stream);
-	if (!plan.count)
-		plan_all(&plan, table);
-	if (result->command && strcmp(result->command, "import") == 0)
-		drop_untold(&plan, table);
-	print_plan(&plan, table, limit, stream);
-	free(plan.items);
+	wp_view_fill(result, table, has_all, &shown);
+	if (*shown.folded)
+		wp_wrap_print(stream, limit, INDENT, "", shown.folded);
+	if (shown.grid.row_count)
+		wp_grid_print(&shown.grid, limit, INDENT, stream);
+	wp_notes_print(&shown.notes, limit, INDENT, stream);
+	for (size_t i = 0; i < shown.line_count; i++)
+		wp_wrap_print(stream, limit, INDENT, shown.lines[i].lead, shown.lines[i].text);
+	wp_shown_release(&shown);
 }
