@@ -54,6 +54,7 @@ struct wp_common {
 	const char *format;
 	const char *output;
 	const char *save;
+	const char *plot;
 	const char *progress;
 	const char *color;
 	bool is_quiet;
@@ -95,7 +96,7 @@ struct wp_command {
 
 /* Tables end with a row whose name is NULL. */
 extern const struct wp_opt wp_common_opts[]; /* rounds, time, warmup, seed, keep, force */
-extern const struct wp_opt wp_output_opts[]; /* format, output, save, progress, color, q, v */
+extern const struct wp_opt wp_output_opts[]; /* format, output, save, plot, progress, color, q, v */
 extern const struct wp_opt wp_method_opts[]; /* method */
 
 /*

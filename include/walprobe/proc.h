@@ -2,7 +2,7 @@
 /*
  * proc.h - run an external program and keep what it said.
  *
- * Floor: os. No shell: the words are handed over as they are. The child reads /dev/null, runs in
+ * Floor: os. No shell: the words are handed over as they are. The child reads /dev/null or what it is given, runs in
  * the C locale and in a process group of its own, and dies with the thread that started it.
  * Threads: yes, but from a thread that outlives the program.
  */
@@ -16,6 +16,7 @@
 struct wp_proc_options {
 	int64_t limit_ns;    /* end it after this time; 0: no limit */
 	const char *package; /* Debian package to name when the program is missing; may be NULL */
+	const char *input;   /* what it reads from stdin; NULL: nothing */
 	size_t output_bytes; /* of each stream that are kept; 0: WP_PROC_OUTPUT_BYTES */
 	bool ignores_stop;   /* part of undoing: SIGINT and SIGTERM to us do not end it */
 	const struct wp_user *user; /* whom it runs as; NULL: as us */
@@ -24,11 +25,12 @@ struct wp_proc_options {
 };
 
 struct wp_proc_output {
-	int exit_status; /* -1 when a signal ended it */
-	int signal;      /* 0, or the signal that ended it */
-	char *out;       /* stdout, terminated; what is beyond the limit is dropped */
-	char *errors;    /* stderr, likewise */
-	bool is_cut;     /* something was dropped */
+	int exit_status;  /* -1 when a signal ended it */
+	int signal;       /* 0, or the signal that ended it */
+	char *out;        /* stdout, terminated; what is beyond the limit is dropped */
+	size_t out_bytes; /* of it: a program may write zeros */
+	char *errors;     /* stderr, likewise */
+	bool is_cut;      /* something was dropped */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /*
- * render.h - a result as text, JSON or CSV, and back from JSON.
+ * render.h - a result as text, JSON, CSV or a page, and back from JSON.
  *
  * Floor: report (may include base, result). A renderer sees the result and a stream, and neither
  * clock, locale nor terminal: the same document gives the same bytes.
@@ -11,9 +11,19 @@
 
 #include "walprobe/result.h"
 
+/* a plot that gnuplot has drawn from a script of plot.h */
+struct wp_picture {
+	char *title;
+	char *svg;
+};
+
 struct wp_render_options {
 	bool is_colored; /* text only */
 	bool is_verbose; /* text only: also environment, parameters and raw rounds */
+	/* html only: borrowed */
+	const struct wp_picture *pictures;
+	size_t picture_count;
+	const char *pictures_missing; /* why plots are not there; NULL: none are missing */
 };
 
 /* A renderer writes all of result; errors of the stream are for the caller to look at (ferror). */
@@ -23,6 +33,8 @@ typedef void wp_render_fn(
 wp_render_fn wp_render_text; /* at most 100 columns */
 wp_render_fn wp_render_json; /* the full document, round trip exact */
 wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a heading, the rows */
+wp_render_fn
+	wp_render_html; /* one page that needs no network, script or font; well-formed XML too */
 wp_render_fn wp_render_bonnie_200; /* table io as bonnie++ 2.00's CSV; nothing without it */
 wp_render_fn wp_render_bonnie_103; /* ... as bonnie++ 1.03's */
 wp_render_fn wp_render_iozone;     /* ... as iozone 3.489's table */

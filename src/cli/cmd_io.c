@@ -185,8 +185,8 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 
 static const struct wp_opt *const tables[] = { io_opts, wp_common_opts, wp_output_opts, NULL };
 
-static const char *const formats[] = { "text", "json", "csv", "bonnie-csv", "bonnie-csv-1.03",
-	"iozone", NULL };
+static const char *const formats[] = { "text", "json", "csv", "html", "bonnie-csv",
+	"bonnie-csv-1.03", "iozone", NULL };
 
 const struct wp_command wp_cmd_io = {
 	.name = "io",

@@ -123,7 +123,7 @@ static int execute(struct wp_run *run, const void *raw_params, const char *const
 	return rc;
 }
 
-static const char *const formats[] = { "text", "json", "csv", "pgbench", NULL };
+static const char *const formats[] = { "text", "json", "csv", "html", "pgbench", NULL };
 
 const struct wp_command wp_cmd_ramp = {
 	.name = "ramp",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: PostgreSQL */
 #include "cli/output.h"
+#include "cli/pictures.h"
 #include "walprobe/host.h"
 #include "walprobe/render.h"
 
@@ -45,6 +46,10 @@ int wp_output_open(struct wp_output *output, const struct wp_os *os, const struc
 	rc = check_writable(common->output, &output->is_output_new, os, err);
 	if (!rc)
 		rc = check_writable(common->save, &output->is_save_new, os, err);
+	if (!rc && common->plot)
+		rc = wp_picture_check(common->plot, err);
+	if (!rc)
+		rc = check_writable(common->plot, &output->is_plot_new, os, err);
 	if (rc)
 		wp_output_abandon(output);
 	return rc;
@@ -63,6 +68,7 @@ void wp_output_abandon(struct wp_output *output)
 {
 	remove_if_new(output->os, output->common->output, output->is_output_new);
 	remove_if_new(output->os, output->common->save, output->is_save_new);
+	remove_if_new(output->os, output->common->plot, output->is_plot_new);
 }
 
 static bool is_colored(const struct wp_output *output)
@@ -104,24 +110,73 @@ static int write_to(const char *path, wp_render_fn *render, const struct wp_rend
 	return finish(stream, path, err);
 }
 
-int wp_output_write(struct wp_output *output, const struct wp_result *result, struct wp_err *err)
+static int write_plot(struct wp_output *output, const struct wp_result *result, struct wp_err *err)
+{
+	const char *path = output->common->plot;
+	FILE *stream = fopen(path, "we");
+	struct wp_err finish_err = { 0 };
+	int rc;
+
+	if (!stream)
+		return open_failed(path, errno, err);
+	rc = wp_picture_write(output->os, result, path, stream, err);
+	if (finish(stream, path, &finish_err) != 0 && !rc) {
+		*err = finish_err;
+		rc = -(int)err->code;
+	}
+	if (rc)
+		remove_if_new(output->os, path, output->is_plot_new);
+	return rc;
+}
+
+static int write_printed(
+	struct wp_output *output, const struct wp_result *result, struct wp_err *err)
 {
 	struct wp_render_options options = { .is_colored = is_colored(output),
 		.is_verbose = output->common->is_verbose };
+	struct wp_pictures pictures = { 0 };
+	int rc;
+
+	if (strcmp(output->common->format, "html") == 0) {
+		wp_pictures_draw(output->os, result, &pictures);
+		options.pictures = pictures.items;
+		options.picture_count = pictures.count;
+		options.pictures_missing = pictures.missing;
+		if (pictures.missing)
+			wp_output_tell(output, "note", pictures.missing);
+	}
+	rc = write_to(
+		output->common->output, wp_renderer(output->common->format), &options, result, err);
+	wp_pictures_release(&pictures);
+	return rc;
+}
+
+/* What failed first is what is told. */
+static void keep_first(int *rc, int other, struct wp_err *err, const struct wp_err *other_err)
+{
+	if (*rc || !other)
+		return;
+	*rc = other;
+	*err = *other_err;
+}
+
+int wp_output_write(struct wp_output *output, const struct wp_result *result, struct wp_err *err)
+{
 	struct wp_render_options plain = { 0 };
 	struct wp_err save_err = { 0 };
+	struct wp_err plot_err = { 0 };
 	int saved = 0;
+	int drawn = 0;
 	int rc;
 
 	/* The document first: it must not be lost because standard output is closed. */
 	if (output->common->save)
 		saved = write_to(output->common->save, wp_render_json, &plain, result, &save_err);
-	rc = write_to(
-		output->common->output, wp_renderer(output->common->format), &options, result, err);
-	if (!rc && saved) {
-		*err = save_err;
-		rc = saved;
-	}
+	if (output->common->plot)
+		drawn = write_plot(output, result, &plot_err);
+	rc = write_printed(output, result, err);
+	keep_first(&rc, saved, err, &save_err);
+	keep_first(&rc, drawn, err, &plot_err);
 	return rc;
 }
 

@@ -15,6 +15,7 @@ struct wp_output {
 	const struct wp_common *common;
 	bool is_output_new; /* the file did not exist before this run */
 	bool is_save_new;
+	bool is_plot_new;
 	/* progress */
 	bool has_progress;
 	bool is_terminal;
@@ -24,7 +25,7 @@ struct wp_output {
 };
 
 /*
- * wp_output_open - look whether the files of --output and --save can be written, before anything
+ * wp_output_open - look whether the files of --output, --save and --plot can be written, before anything
  * is measured. common is borrowed. Returns 0 or -code naming the file.
  */
 int wp_output_open(struct wp_output *output, const struct wp_os *os, const struct wp_common *common,

@@ -4,7 +4,7 @@
 #define F(field) offsetof(struct wp_common, field)
 #define DAY_NS (86400 * WP_NS_PER_S)
 
-static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const formats[] = { "text", "json", "csv", "html", NULL };
 static const char *const tristate[] = { "auto", "always", "never", NULL };
 
 const struct wp_opt wp_common_opts[] = {
@@ -36,6 +36,8 @@ const struct wp_opt wp_output_opts[] = {
 		"print to this file instead of standard output" },
 	{ "save", 0, WP_OPT_TEXT, "FILE", F(save), NULL, 0, 0, NULL,
 		"also save the full document, as JSON" },
+	{ "plot", 0, WP_OPT_TEXT, "FILE", F(plot), NULL, 0, 0, NULL,
+		"also draw all plots into one picture, FILE.svg or FILE.png; needs gnuplot" },
 	{ "progress", 0, WP_OPT_CHOICE, "WHEN", F(progress), "auto", 0, 0, tristate,
 		"progress on standard error" },
 	{ "color", 0, WP_OPT_CHOICE, "WHEN", F(color), "auto", 0, 0, tristate,

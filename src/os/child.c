@@ -102,7 +102,7 @@ static int follow_parent(const struct ready *ready)
 static void become(const struct ready *ready)
 {
 	const struct wp_child_spec *spec = ready->spec;
-	int null_fd;
+	int in;
 
 	default_signals();
 	if (spec->is_session ? setsid() < 0 : setpgid(0, 0) < 0)
@@ -113,9 +113,8 @@ static void become(const struct ready *ready)
 		(void)umask(077); /* cannot fail */
 	if ((spec->directory && chdir(spec->directory) < 0) || follow_parent(ready) < 0)
 		die(ready->tell_fd);
-	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(spec->out, 1) < 0 ||
-		dup2(spec->errors, 2) < 0)
+	in = spec->in ? spec->in : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (in < 0 || dup2(in, 0) < 0 || dup2(spec->out, 1) < 0 || dup2(spec->errors, 2) < 0)
 		die(ready->tell_fd);
 	(void)execve(spec->path, ready->words, ready->environment);
 	die(ready->tell_fd);

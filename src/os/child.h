@@ -16,6 +16,7 @@ struct wp_child_spec {
 	const char *const *argv;    /* NULL-terminated */
 	const struct wp_user *user; /* whom to become; NULL: stay who we are */
 	const char *directory;      /* where to work; NULL: where we are */
+	int in;                     /* descriptor that becomes stdin; 0: /dev/null does */
 	int out;                    /* descriptors that become stdout and stderr */
 	int errors;
 	int death_signal; /* what it gets when our thread ends; 0: nothing */
@@ -24,7 +25,7 @@ struct wp_child_spec {
 };
 
 /*
- * wp_child_start - run the program; stdin is /dev/null, the locale C, signals are as by default.
+ * wp_child_start - run the program; the locale is C, signals are as by default.
  *
  * Returns: 0 with *pid once it runs, or -errno of what failed, up to exec.
  */

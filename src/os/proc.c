@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,33 @@ static int open_pipes(int pipes[2][2])
 	return 0;
 }
 
+/* A file in memory with the text, to be read from its start: whole before the child runs, so that
+ * neither side waits for the other. Returns a descriptor, 0 for no text, or -errno. */
+static int open_input(const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	size_t used = 0;
+	int fd;
+
+	if (!text)
+		return 0;
+	fd = memfd_create("walprobe-input", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (used < length) {
+		ssize_t written = pwrite(fd, text + used, length - used, (off_t)used);
+
+		if (written < 0 && errno != EINTR) {
+			int sys_errno = errno;
+
+			(void)close(fd); /* memory: nothing can be lost */
+			return -sys_errno;
+		}
+		used += written > 0 ? (size_t)written : 0;
+	}
+	return fd;
+}
+
 static int start(const char *path, const char *const *argv, const struct wp_proc_options *options,
 	struct child *child)
 {
@@ -102,13 +130,20 @@ static int start(const char *path, const char *const *argv, const struct wp_proc
 		.is_clean = options->is_clean,
 		.death_signal = SIGKILL };
 	int pipes[2][2];
-	int rc = open_pipes(pipes);
+	int in = open_input(options->input);
+	int rc = in < 0 ? in : open_pipes(pipes);
 
-	if (rc)
+	if (rc) {
+		if (in > 0)
+			close_if_open(&in);
 		return rc;
+	}
+	spec.in = in;
 	spec.out = pipes[0][1];
 	spec.errors = pipes[1][1];
 	rc = wp_child_start(&spec, &child->pid);
+	if (in > 0)
+		close_if_open(&in);
 	for (int i = 0; i < 2; i++) {
 		close_if_open(&pipes[i][1]);
 		if (rc)
@@ -227,6 +262,7 @@ int wp_proc_run(const struct wp_os *os, const char *const *argv,
 	output->exit_status = WIFEXITED(child.wait_status) ? WEXITSTATUS(child.wait_status) : -1;
 	output->signal = WIFSIGNALED(child.wait_status) ? WTERMSIG(child.wait_status) : 0;
 	output->out = child.streams[0].text;
+	output->out_bytes = child.streams[0].used;
 	output->errors = child.streams[1].text;
 	output->is_cut = child.is_cut;
 	return 0;

@@ -447,7 +447,8 @@ struct wp_result *sample_odd(void)
 char *sample_render(
 	const struct wp_result *result, wp_render_fn *render, bool is_colored, bool is_verbose)
 {
-	const struct wp_render_options options = { is_colored, is_verbose };
+	const struct wp_render_options options = { .is_colored = is_colored,
+		.is_verbose = is_verbose };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);

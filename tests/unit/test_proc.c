@@ -48,6 +48,24 @@ static void words_are_handed_over_without_a_shell(void **state)
 	wp_proc_output_release(&output);
 }
 
+static void what_a_program_is_given_comes_from_its_standard_input(void **state)
+{
+	struct wp_proc_options options = plain;
+	struct wp_proc_output output = { 0 };
+	char *text = wp_xcalloc(200001, 1);
+
+	(void)state;
+	/* More than a pipe holds, to a program that first writes as much itself. */
+	memset(text, 'x', 200000);
+	options.input = text;
+	options.output_bytes = 1 << 20;
+	assert_int_equal(run_shell("head -c 200000 /dev/zero; cat", &options, &output, NULL), 0);
+	assert_int_equal(output.out_bytes, 400000);
+	assert_memory_equal(output.out + 200000, text, 200000);
+	wp_proc_output_release(&output);
+	free(text);
+}
+
 static void standard_input_is_empty_and_the_locale_is_c(void **state)
 {
 	struct wp_proc_output output = { 0 };
@@ -201,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_s_words_and_status_come_back),
 		cmocka_unit_test(words_are_handed_over_without_a_shell),
+		cmocka_unit_test(what_a_program_is_given_comes_from_its_standard_input),
 		cmocka_unit_test(standard_input_is_empty_and_the_locale_is_c),
 		cmocka_unit_test(endless_words_are_cut_and_do_not_block),
 		cmocka_unit_test(a_missing_program_is_named_with_its_package),

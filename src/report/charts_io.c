@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*
+ * Tests with several record sizes as iozone's users draw them: throughput by record size, a chart per
+ * test. All others as bars side by side, tests with one unit in one chart.
+ */
+#include "chart.h"
+#include "walprobe/mem.h"
+#include "walprobe/units.h"
+
+#include <math.h>
+
+#define BARS_MAXIMUM 6 /* tests in one chart */
+#define MB 1048576.0
+
+enum unit {
+	UNIT_BYTES,
+	UNIT_SEEKS,
+	UNIT_FILES,
+};
+
+static const char *test_of(const struct wp_row *row)
+{
+	return wp_row_get_text(row, "test");
+}
+
+static enum unit unit_of(const struct wp_row *row)
+{
+	static const char *const files[] = { "create", "stat", "delete" };
+
+	if (wp_row_get_number(row, "bytes_per_s") > 0)
+		return UNIT_BYTES;
+	for (size_t i = 0; i < WP_COUNT(files); i++)
+		if (strstr(test_of(row), files[i]))
+			return UNIT_FILES;
+	return UNIT_SEEKS;
+}
+
+static double figure_of(const struct wp_row *row)
+{
+	return unit_of(row) == UNIT_BYTES ? wp_row_get_number(row, "bytes_per_s") / MB
+					  : wp_row_get_number(row, "ops_per_s");
+}
+
+/* Intervals are of ops/s; the same share of MB/s is the interval of that. */
+static double scale_of(const struct wp_row *row)
+{
+	if (unit_of(row) != UNIT_BYTES)
+		return 1;
+	return wp_row_get_number(row, "bytes_per_s") / MB / wp_row_get_number(row, "ops_per_s");
+}
+
+static void add_point(
+	const struct wp_result *result, struct wp_chart *chart, const struct wp_row *row, double x)
+{
+	char *name = wp_target_name(result, wp_row_get_text(row, "target"));
+	double scale = scale_of(row);
+
+	wp_series_add(wp_chart_series(chart, name), x, figure_of(row),
+		wp_row_get_number(row, "ci_low") * scale,
+		wp_row_get_number(row, "ci_high") * scale);
+	free(name);
+}
+
+static bool is_first_of_test(const struct wp_table *table, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(test_of(table->rows[i]), test_of(table->rows[index])) == 0)
+			return false;
+	return true;
+}
+
+/* Files of several sizes: the largest ones say most of the disk, and those that all targets have
+ * are drawn from. */
+static double drawn_file_bytes(const struct wp_table *table, const struct wp_row *of)
+{
+	double largest = -1;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_row *row = table->rows[i];
+		double bytes = wp_row_get_number(row, "file_bytes");
+
+		if (strcmp(test_of(row), test_of(of)) == 0 && figure_of(row) > 0 &&
+			strcmp(wp_row_get_text(row, "target"), wp_row_get_text(of, "target")) ==
+				0 &&
+			bytes > largest)
+			largest = bytes;
+	}
+	return largest;
+}
+
+static bool is_drawn(const struct wp_table *table, const struct wp_row *row)
+{
+	double bytes = wp_row_get_number(row, "file_bytes");
+
+	return figure_of(row) > 0 && (!(bytes > 0) || bytes >= drawn_file_bytes(table, row));
+}
+
+/* Whether a target has the test with two record sizes or more (in files of one size). */
+static bool has_sizes(const struct wp_table *table, const char *test)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_row *row = table->rows[i];
+
+		if (strcmp(test_of(row), test) != 0 || !is_drawn(table, row))
+			continue;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(test_of(table->rows[k]), test) == 0 &&
+				is_drawn(table, table->rows[k]) &&
+				strcmp(wp_row_get_text(table->rows[k], "target"),
+					wp_row_get_text(row, "target")) == 0 &&
+				wp_row_get_number(table->rows[k], "record_bytes") !=
+					wp_row_get_number(row, "record_bytes"))
+				return true;
+	}
+	return false;
+}
+
+/* ---- by record size -------------------------------------------------------------------------- */
+
+static void chart_sizes(const struct wp_result *result, const struct wp_table *table,
+	const char *test, struct wp_plots *plots)
+{
+	struct wp_chart chart = { .title = wp_xasprintf("%s by record size", test),
+		.x_label = wp_xstrdup("Record size (kB)"),
+		.y_label = wp_xstrdup("Throughput (MB/s)"),
+		.is_x_log = true };
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct wp_row *row = table->rows[i];
+		double record = wp_row_get_number(row, "record_bytes") / 1024;
+		char label[32];
+
+		if (strcmp(test_of(row), test) != 0 || !is_drawn(table, row) ||
+			unit_of(row) != UNIT_BYTES || !(record > 0))
+			continue;
+		add_point(result, &chart, row, record);
+		(void)snprintf(label, sizeof(label), "%g", record);
+		wp_chart_tic(&chart, record, label);
+	}
+	wp_chart_finish(&chart, plots);
+}
+
+/* ---- bars ------------------------------------------------------------------------------------ */
+
+static struct wp_chart new_bars(enum unit unit)
+{
+	static const char *const titles[] = { "Big files", "Seeks", "Small files" };
+	static const char *const y_labels[] = { "Throughput (MB/s)", "Operations (1/s)",
+		"Files (1/s)" };
+
+	return (struct wp_chart){ .title = wp_xstrdup(titles[unit]),
+		.x_label = wp_xstrdup("Test (name)"),
+		.y_label = wp_xstrdup(y_labels[unit]),
+		.is_bars = true };
+}
+
+static void chart_bars(const struct wp_result *result, const struct wp_table *table, enum unit unit,
+	struct wp_plots *plots)
+{
+	struct wp_chart chart = new_bars(unit);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const char *test = test_of(table->rows[i]);
+
+		if (!is_first_of_test(table, i) || has_sizes(table, test))
+			continue;
+		if (chart.tic_count == BARS_MAXIMUM) {
+			wp_chart_finish(&chart, plots);
+			chart = new_bars(unit);
+		}
+		for (size_t k = i; k < table->row_count; k++)
+			if (strcmp(test_of(table->rows[k]), test) == 0 &&
+				is_drawn(table, table->rows[k]) && unit_of(table->rows[k]) == unit)
+				add_point(result, &chart, table->rows[k],
+					(double)wp_chart_category(&chart, test));
+	}
+	wp_chart_finish(&chart, plots);
+}
+
+void wp_charts_io(const struct wp_result *result, struct wp_plots *plots)
+{
+	const struct wp_table *table = wp_result_find_table(result, "io");
+
+	if (!table)
+		return;
+	chart_bars(result, table, UNIT_BYTES, plots);
+	chart_bars(result, table, UNIT_SEEKS, plots);
+	chart_bars(result, table, UNIT_FILES, plots);
+	for (size_t i = 0; i < table->row_count; i++)
+		if (is_first_of_test(table, i) && has_sizes(table, test_of(table->rows[i])))
+			chart_sizes(result, table, test_of(table->rows[i]), plots);
+}
