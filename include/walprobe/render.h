@@ -35,6 +35,7 @@ wp_render_fn wp_render_json; /* the full document, round trip exact */
 wp_render_fn wp_render_csv;  /* every table: a comment line with its name, a heading, the rows */
 wp_render_fn
 	wp_render_html; /* one page that needs no network, script or font; well-formed XML too */
+wp_render_fn wp_render_prometheus; /* run, checks and figures for the textfile collector */
 wp_render_fn wp_render_bonnie_200; /* table io as bonnie++ 2.00's CSV; nothing without it */
 wp_render_fn wp_render_bonnie_103; /* ... as bonnie++ 1.03's */
 wp_render_fn wp_render_iozone;     /* ... as iozone 3.489's table */

@@ -66,8 +66,8 @@ static int execute(struct wp_run *run, const void *untyped, const char *const *o
 
 static const struct wp_opt *const tables[] = { report_opts, wp_output_opts, NULL };
 
-static const char *const formats[] = { "text", "json", "csv", "html", "pgbench", "bonnie-csv",
-	"bonnie-csv-1.03", "iozone", NULL };
+static const char *const formats[] = { "text", "json", "csv", "html", "prometheus", "pgbench",
+	"bonnie-csv", "bonnie-csv-1.03", "iozone", NULL };
 
 const struct wp_command wp_cmd_report = {
 	.name = "report",
@@ -78,6 +78,8 @@ const struct wp_command wp_cmd_report = {
 		    "  walprobe report --format csv -o monday.csv monday.json\n"
 		    "  walprobe report db1.json db2.json db3.json\n"
 		    "  walprobe report --baseline before.json after.json\n"
+		    "  walprobe report --format html -o monday.html monday.json\n"
+		    "  walprobe report --format prometheus monday.json\n"
 		    "  ssh db1 walprobe compare --format json /a /b | walprobe report -\n"
 		    "  walprobe report --db fleet --query lying-caches\n",
 	.tables = tables,

@@ -78,14 +78,20 @@ static void option_words(const struct wp_opt *opt, char *out, size_t size)
 		opt->argument ? opt->argument : "");
 }
 
+/* More choices than this are a list in which a line may break. */
+#define CHOICES_UNBROKEN 7
+
 /* "help (a|b|c; default x)" */
 static void option_help(
 	const struct wp_command *command, const struct wp_opt *opt, char *out, size_t size)
 {
 	const char *standard = wp_opt_standard(command, opt);
 	const char *const *choices = wp_opt_choices(command, opt);
+	size_t count = 0;
 	size_t used;
 
+	while (choices && choices[count])
+		count++;
 	(void)snprintf(out, size, "%s", opt->help);
 	used = strlen(out);
 	if (!choices && !standard)
@@ -93,7 +99,11 @@ static void option_help(
 	(void)snprintf(out + used, size - used, " (");
 	for (size_t i = 0; choices && choices[i]; i++) {
 		used = strlen(out);
-		(void)snprintf(out + used, size - used, "%s%s", i ? "|" : "", choices[i]);
+		(void)snprintf(out + used, size - used, "%s%s",
+			!i                         ? ""
+			: count > CHOICES_UNBROKEN ? ", "
+						   : "|",
+			choices[i]);
 	}
 	used = strlen(out);
 	if (standard)

@@ -11,6 +11,7 @@ wp_render_fn *wp_renderer(const char *format)
 		{ "json", wp_render_json },
 		{ "csv", wp_render_csv },
 		{ "html", wp_render_html },
+		{ "prometheus", wp_render_prometheus },
 		{ "pgbench", wp_render_pgbench },
 		{ "bonnie-csv", wp_render_bonnie_200 },
 		{ "bonnie-csv-1.03", wp_render_bonnie_103 },
