@@ -125,7 +125,7 @@ static int execute(struct wp_run *run, const void *untyped, const char *const *o
 	return rc;
 }
 
-static const char *const formats[] = { "text", "json", "csv", NULL };
+static const char *const formats[] = { "text", "json", "csv", "html", NULL };
 
 const struct wp_command wp_cmd_store = {
 	.name = "store",
