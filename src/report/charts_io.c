@@ -18,6 +18,14 @@ enum unit {
 	UNIT_FILES,
 };
 
+/* the table, and what is found out once of each row */
+struct io {
+	const struct wp_result *result;
+	const struct wp_table *table;
+	bool *is_drawn;
+	bool *has_sizes; /* its target has its test with several record sizes */
+};
+
 static const char *test_of(const struct wp_row *row)
 {
 	return wp_row_get_text(row, "test");
@@ -69,71 +77,69 @@ static bool is_first_of_test(const struct wp_table *table, size_t index)
 	return true;
 }
 
-/* Files of several sizes: the largest ones say most of the disk, and those that all targets have
- * are drawn from. */
-static double drawn_file_bytes(const struct wp_table *table, const struct wp_row *of)
+static bool is_same_series(const struct wp_row *a, const struct wp_row *b)
 {
-	double largest = -1;
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct wp_row *row = table->rows[i];
-		double bytes = wp_row_get_number(row, "file_bytes");
-
-		if (strcmp(test_of(row), test_of(of)) == 0 && figure_of(row) > 0 &&
-			strcmp(wp_row_get_text(row, "target"), wp_row_get_text(of, "target")) ==
-				0 &&
-			bytes > largest)
-			largest = bytes;
-	}
-	return largest;
+	return strcmp(test_of(a), test_of(b)) == 0 &&
+	       strcmp(wp_row_get_text(a, "target"), wp_row_get_text(b, "target")) == 0;
 }
 
-static bool is_drawn(const struct wp_table *table, const struct wp_row *row)
+/* Of files of several sizes the largest ones say most of the disk. */
+static bool find_drawn(const struct wp_table *table, const struct wp_row *of)
 {
-	double bytes = wp_row_get_number(row, "file_bytes");
+	double bytes = wp_row_get_number(of, "file_bytes");
 
-	return figure_of(row) > 0 && (!(bytes > 0) || bytes >= drawn_file_bytes(table, row));
+	if (!(figure_of(of) > 0))
+		return false;
+	for (size_t i = 0; i < table->row_count; i++)
+		if (wp_row_get_number(table->rows[i], "file_bytes") > bytes &&
+			figure_of(table->rows[i]) > 0 && is_same_series(table->rows[i], of))
+			return false;
+	return true;
 }
 
-/* Whether a target has the test with two record sizes or more (in files of one size). */
-static bool has_sizes(const struct wp_table *table, const char *test)
+static bool find_sizes(const struct io *io, const struct wp_row *of)
 {
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct wp_row *row = table->rows[i];
+	double record = wp_row_get_number(of, "record_bytes");
 
-		if (strcmp(test_of(row), test) != 0 || !is_drawn(table, row))
-			continue;
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(test_of(table->rows[k]), test) == 0 &&
-				is_drawn(table, table->rows[k]) &&
-				strcmp(wp_row_get_text(table->rows[k], "target"),
-					wp_row_get_text(row, "target")) == 0 &&
-				wp_row_get_number(table->rows[k], "record_bytes") !=
-					wp_row_get_number(row, "record_bytes"))
-				return true;
+	for (size_t i = 0; i < io->table->row_count; i++) {
+		double other = wp_row_get_number(io->table->rows[i], "record_bytes");
+
+		if (io->is_drawn[i] && other > 0 && record > 0 && other != record &&
+			is_same_series(io->table->rows[i], of))
+			return true;
 	}
 	return false;
 }
 
+static void io_init(struct io *io, const struct wp_result *result, const struct wp_table *table)
+{
+	*io = (struct io){ .result = result, .table = table };
+	io->is_drawn = wp_xcalloc(table->row_count + 1, sizeof(bool));
+	io->has_sizes = wp_xcalloc(table->row_count + 1, sizeof(bool));
+	for (size_t i = 0; i < table->row_count; i++)
+		io->is_drawn[i] = find_drawn(table, table->rows[i]);
+	for (size_t i = 0; i < table->row_count; i++)
+		io->has_sizes[i] = find_sizes(io, table->rows[i]);
+}
+
 /* ---- by record size -------------------------------------------------------------------------- */
 
-static void chart_sizes(const struct wp_result *result, const struct wp_table *table,
-	const char *test, struct wp_plots *plots)
+static void chart_sizes(const struct io *io, const char *test, struct wp_plots *plots)
 {
 	struct wp_chart chart = { .title = wp_xasprintf("%s by record size", test),
 		.x_label = wp_xstrdup("Record size (kB)"),
 		.y_label = wp_xstrdup("Throughput (MB/s)"),
 		.is_x_log = true };
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct wp_row *row = table->rows[i];
+	for (size_t i = 0; i < io->table->row_count; i++) {
+		const struct wp_row *row = io->table->rows[i];
 		double record = wp_row_get_number(row, "record_bytes") / 1024;
 		char label[32];
 
-		if (strcmp(test_of(row), test) != 0 || !is_drawn(table, row) ||
-			unit_of(row) != UNIT_BYTES || !(record > 0))
+		if (strcmp(test_of(row), test) != 0 || !io->is_drawn[i] || !io->has_sizes[i] ||
+			unit_of(row) != UNIT_BYTES)
 			continue;
-		add_point(result, &chart, row, record);
+		add_point(io->result, &chart, row, record);
 		(void)snprintf(label, sizeof(label), "%g", record);
 		wp_chart_tic(&chart, record, label);
 	}
@@ -154,24 +160,24 @@ static struct wp_chart new_bars(enum unit unit)
 		.is_bars = true };
 }
 
-static void chart_bars(const struct wp_result *result, const struct wp_table *table, enum unit unit,
-	struct wp_plots *plots)
+static void chart_bars(const struct io *io, enum unit unit, struct wp_plots *plots)
 {
+	const struct wp_table *table = io->table;
 	struct wp_chart chart = new_bars(unit);
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const char *test = test_of(table->rows[i]);
 
-		if (!is_first_of_test(table, i) || has_sizes(table, test))
+		if (!is_first_of_test(table, i))
 			continue;
 		if (chart.tic_count == BARS_MAXIMUM) {
 			wp_chart_finish(&chart, plots);
 			chart = new_bars(unit);
 		}
 		for (size_t k = i; k < table->row_count; k++)
-			if (strcmp(test_of(table->rows[k]), test) == 0 &&
-				is_drawn(table, table->rows[k]) && unit_of(table->rows[k]) == unit)
-				add_point(result, &chart, table->rows[k],
+			if (strcmp(test_of(table->rows[k]), test) == 0 && io->is_drawn[k] &&
+				!io->has_sizes[k] && unit_of(table->rows[k]) == unit)
+				add_point(io->result, &chart, table->rows[k],
 					(double)wp_chart_category(&chart, test));
 	}
 	wp_chart_finish(&chart, plots);
@@ -180,13 +186,18 @@ static void chart_bars(const struct wp_result *result, const struct wp_table *ta
 void wp_charts_io(const struct wp_result *result, struct wp_plots *plots)
 {
 	const struct wp_table *table = wp_result_find_table(result, "io");
+	struct io io;
 
 	if (!table)
 		return;
-	chart_bars(result, table, UNIT_BYTES, plots);
-	chart_bars(result, table, UNIT_SEEKS, plots);
-	chart_bars(result, table, UNIT_FILES, plots);
+	io_init(&io, result, table);
+	chart_bars(&io, UNIT_BYTES, plots);
+	chart_bars(&io, UNIT_SEEKS, plots);
+	chart_bars(&io, UNIT_FILES, plots);
+	/* Nothing is drawn of a test that nobody has with several sizes. */
 	for (size_t i = 0; i < table->row_count; i++)
-		if (is_first_of_test(table, i) && has_sizes(table, test_of(table->rows[i])))
-			chart_sizes(result, table, test_of(table->rows[i]), plots);
+		if (is_first_of_test(table, i))
+			chart_sizes(&io, test_of(table->rows[i]), plots);
+	free(io.is_drawn);
+	free(io.has_sizes);
 }

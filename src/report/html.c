@@ -10,7 +10,8 @@
 
 /* Tables that hold the answer come before the pictures; of raw rounds there are too many. */
 static const char *const answers[] = { "changes", "recommendation", "summary" };
-static const char *const last[] = { "comparison", "comparison_across", "methods", "documents" };
+static const char *const last[] = { "comparison", "comparison_across", "methods", "documents",
+	"runs", "not_understood" };
 static const char raw[] = "rounds";
 
 static bool is_among(const char *const *names, size_t count, const char *name)

@@ -3,6 +3,7 @@
 #include "utf8.h"
 #include "views.h"
 #include "walprobe/mem.h"
+#include "wrap.h"
 
 #define LONG_TABLE 24      /* rows; a longer one is folded */
 #define TEXT_CHARACTERS 20 /* to which a text is broken before its table becomes cards */
@@ -50,6 +51,49 @@ static const char *cell_text(const struct wp_grid *grid, size_t row, size_t colu
 	return text ? text : "";
 }
 
+/* "-" or "-[1]": there is no figure. */
+static bool is_absent(const char *text)
+{
+	return text[0] == '-' && (!text[1] || text[1] == '[');
+}
+
+/* Columns in which no row has anything are named below the table, with the reason; the caller frees. */
+static bool *find_hidden(const struct wp_grid *grid)
+{
+	bool *is_hidden = wp_xcalloc(grid->column_count, sizeof(*is_hidden));
+
+	for (size_t i = 1; i < grid->column_count; i++) {
+		size_t row = 0;
+
+		while (row < grid->row_count && is_absent(cell_text(grid, row, i)))
+			row++;
+		is_hidden[i] = row == grid->row_count;
+	}
+	return is_hidden;
+}
+
+static void put_hidden(FILE *stream, const struct wp_grid *grid, const bool *is_hidden)
+{
+	char *names = wp_xstrdup("");
+
+	for (size_t i = 0; i < grid->column_count; i++) {
+		char *name;
+
+		if (!is_hidden[i])
+			continue;
+		/* "-[1]" of its first row */
+		name = wp_xasprintf("%s %s", grid->columns[i].heading, cell_text(grid, 0, i) + 1);
+		wp_join(&names, ", ", name);
+		free(name);
+	}
+	if (*names) {
+		fputs("<p class=\"note\">no row has: ", stream);
+		wp_html_text(stream, names);
+		fputs("</p>\n", stream);
+	}
+	free(names);
+}
+
 static size_t longest_word(const char *text)
 {
 	size_t longest = 0;
@@ -65,14 +109,14 @@ static size_t longest_word(const char *text)
 }
 
 /* Pixels that the table takes at least: headings break at blanks, texts almost anywhere. */
-static size_t least_width(const struct wp_grid *grid)
+static size_t least_width(const struct wp_grid *grid, const bool *is_hidden)
 {
 	size_t characters = 0;
 
 	for (size_t i = 0; i < grid->column_count; i++) {
-		size_t widest = longest_word(grid->columns[i].heading);
+		size_t widest = is_hidden[i] ? 0 : longest_word(grid->columns[i].heading);
 
-		for (size_t row = 0; row < grid->row_count; row++) {
+		for (size_t row = 0; row < grid->row_count && widest; row++) {
 			size_t width = wp_utf8_width(cell_text(grid, row, i));
 
 			if (grid->columns[i].align == WP_ALIGN_LEFT && width > TEXT_CHARACTERS)
@@ -85,14 +129,14 @@ static size_t least_width(const struct wp_grid *grid)
 }
 
 /* The class by which the style sheet knows how wide a window the table needs. */
-static const char *width_class(const struct wp_grid *grid)
+static const char *width_class(const struct wp_grid *grid, const bool *is_hidden)
 {
 	static const struct {
 		size_t px;
 		const char *class;
 	} classes[] = { { 340, "n0" }, { 480, "n1" }, { 700, "n2" }, { 940, "n3" },
 		{ 1240, "n4" } };
-	size_t width = least_width(grid);
+	size_t width = least_width(grid, is_hidden);
 
 	for (size_t i = 0; i < WP_COUNT(classes); i++)
 		if (width <= classes[i].px)
@@ -154,8 +198,13 @@ static void put_cell(FILE *stream, const struct wp_grid *grid, size_t row, size_
 
 static void put_grid(FILE *stream, const struct wp_grid *grid)
 {
-	fprintf(stream, "<div class=\"wide\"><table class=\"%s\">\n<thead><tr>", width_class(grid));
+	bool *is_hidden = find_hidden(grid);
+
+	fprintf(stream, "<div class=\"wide\"><table class=\"%s\">\n<thead><tr>",
+		width_class(grid, is_hidden));
 	for (size_t i = 0; i < grid->column_count; i++) {
+		if (is_hidden[i])
+			continue;
 		fprintf(stream, "<th scope=\"col\"%s>",
 			grid->columns[i].align == WP_ALIGN_LEFT ? "" : " class=\"r\"");
 		put_heading(stream, grid->columns[i].heading);
@@ -165,10 +214,13 @@ static void put_grid(FILE *stream, const struct wp_grid *grid)
 	for (size_t row = 0; row < grid->row_count; row++) {
 		fputs("<tr>", stream);
 		for (size_t i = 0; i < grid->column_count; i++)
-			put_cell(stream, grid, row, i);
+			if (!is_hidden[i])
+				put_cell(stream, grid, row, i);
 		fputs("</tr>\n", stream);
 	}
 	fputs("</tbody>\n</table></div>\n", stream);
+	put_hidden(stream, grid, is_hidden);
+	free(is_hidden);
 }
 
 static void put_shown(FILE *stream, const struct wp_shown *shown)
