@@ -24,7 +24,8 @@ struct wp_series *wp_chart_series(struct wp_chart *chart, const char *name)
 			return &chart->series[i];
 	chart->series =
 		wp_xreallocarray(chart->series, chart->series_count + 1, sizeof(*chart->series));
-	chart->series[chart->series_count] = (struct wp_series){ .name = wp_xstrdup(name) };
+	chart->series[chart->series_count] =
+		(struct wp_series){ .name = wp_xstrdup(name), .colour = chart->series_count };
 	return &chart->series[chart->series_count++];
 }
 
@@ -160,8 +161,8 @@ static void put_data(FILE *out, const struct wp_chart *chart, size_t index)
 static void put_series(FILE *out, const struct wp_chart *chart, size_t index)
 {
 	const struct wp_series *series = &chart->series[index];
-	const char *colour = colours[index % WP_COUNT(colours)];
-	size_t turn = index / WP_COUNT(colours);
+	const char *colour = colours[series->colour % WP_COUNT(colours)];
+	size_t turn = series->colour / WP_COUNT(colours);
 
 	fputs(index ? ", \\\n  " : "plot ", out);
 	if (chart->is_bars)
@@ -171,11 +172,11 @@ static void put_series(FILE *out, const struct wp_chart *chart, size_t index)
 			turn ? 0.5 : 0.85);
 	else if (has_intervals(series))
 		fprintf(out, "$d%zu using 1:2:3:4 with yerrorlines lc rgb '%s' dt %zu pt %zu",
-			index, colour, turn + 1, 5 + 2 * (index % 5));
+			index, colour, turn + 1, 5 + 2 * (series->colour % 5));
 	else
 		fprintf(out, "$d%zu using 1:2 with %s lc rgb '%s' dt %zu pt %zu", index,
 			series->count > 60 ? "lines" : "linespoints", colour, turn + 1,
-			5 + 2 * (index % 5));
+			5 + 2 * (series->colour % 5));
 	fputs(" title ", out);
 	put_quoted(out, series->name);
 }
@@ -353,4 +354,27 @@ char *wp_target_name(const struct wp_result *result, const char *label)
 			return wp_xasprintf("%s (%s)", label, target->fstype);
 	}
 	return wp_xstrdup(label);
+}
+
+/* True when no row before this index is about the same target. */
+static bool is_first_of_target(const struct wp_table *table, size_t index)
+{
+	const char *label = wp_row_get_text(table->rows[index], "target");
+
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(wp_row_get_text(table->rows[i], "target"), label) == 0)
+			return false;
+	return true;
+}
+
+size_t wp_target_order(const struct wp_table *table, const char *label)
+{
+	size_t order = 0;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		if (strcmp(wp_row_get_text(table->rows[i], "target"), label) == 0)
+			break;
+		order += is_first_of_target(table, i);
+	}
+	return order;
 }

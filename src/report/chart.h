@@ -21,6 +21,7 @@ struct wp_series {
 	char *name;
 	struct wp_point *points;
 	size_t count;
+	size_t colour; /* index; its own at first. A target keeps its colour from chart to chart. */
 };
 
 struct wp_tic {
@@ -51,6 +52,9 @@ struct wp_chart {
 
 /* wp_chart_series - the series with this name, made when new. */
 struct wp_series *wp_chart_series(struct wp_chart *chart, const char *name);
+
+/* wp_target_order - how many other targets stand before the first row of this one in table. */
+size_t wp_target_order(const struct wp_table *table, const char *label);
 
 /* wp_series_add - a point at the end; low and high may be NaN. */
 void wp_series_add(struct wp_series *series, double x, double y, double low, double high);

@@ -57,14 +57,40 @@ static double scale_of(const struct wp_row *row)
 	return wp_row_get_number(row, "bytes_per_s") / MB / wp_row_get_number(row, "ops_per_s");
 }
 
-static void add_point(
-	const struct wp_result *result, struct wp_chart *chart, const struct wp_row *row, double x)
+/* How many other targets have rows of this kind before the first of this one: its colour in all
+ * charts of the kind, also where some have nothing to show. */
+static size_t order_of(const struct io *io, const struct wp_row *of, bool has_sizes)
 {
-	char *name = wp_target_name(result, wp_row_get_text(row, "target"));
+	const char *target = wp_row_get_text(of, "target");
+	size_t order = 0;
+
+	for (size_t i = 0; i < io->table->row_count; i++) {
+		const char *other = wp_row_get_text(io->table->rows[i], "target");
+		bool is_counted = false;
+
+		if (strcmp(other, target) == 0)
+			break;
+		if (!io->is_drawn[i] || io->has_sizes[i] != has_sizes)
+			continue;
+		for (size_t k = 0; k < i && !is_counted; k++)
+			is_counted =
+				io->is_drawn[k] && io->has_sizes[k] == has_sizes &&
+				strcmp(wp_row_get_text(io->table->rows[k], "target"), other) == 0;
+		order += !is_counted;
+	}
+	return order;
+}
+
+static void add_point(const struct io *io, struct wp_chart *chart, size_t index, double x)
+{
+	const struct wp_row *row = io->table->rows[index];
+	char *name = wp_target_name(io->result, wp_row_get_text(row, "target"));
+	struct wp_series *series = wp_chart_series(chart, name);
 	double scale = scale_of(row);
 
-	wp_series_add(wp_chart_series(chart, name), x, figure_of(row),
-		wp_row_get_number(row, "ci_low") * scale,
+	if (!series->count)
+		series->colour = order_of(io, row, io->has_sizes[index]);
+	wp_series_add(series, x, figure_of(row), wp_row_get_number(row, "ci_low") * scale,
 		wp_row_get_number(row, "ci_high") * scale);
 	free(name);
 }
@@ -139,7 +165,7 @@ static void chart_sizes(const struct io *io, const char *test, struct wp_plots *
 		if (strcmp(test_of(row), test) != 0 || !io->is_drawn[i] || !io->has_sizes[i] ||
 			unit_of(row) != UNIT_BYTES)
 			continue;
-		add_point(io->result, &chart, row, record);
+		add_point(io, &chart, i, record);
 		(void)snprintf(label, sizeof(label), "%g", record);
 		wp_chart_tic(&chart, record, label);
 	}
@@ -177,8 +203,7 @@ static void chart_bars(const struct io *io, enum unit unit, struct wp_plots *plo
 		for (size_t k = i; k < table->row_count; k++)
 			if (strcmp(test_of(table->rows[k]), test) == 0 && io->is_drawn[k] &&
 				!io->has_sizes[k] && unit_of(table->rows[k]) == unit)
-				add_point(io->result, &chart, table->rows[k],
-					(double)wp_chart_category(&chart, test));
+				add_point(io, &chart, k, (double)wp_chart_category(&chart, test));
 	}
 	wp_chart_finish(&chart, plots);
 }

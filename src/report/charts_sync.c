@@ -33,10 +33,8 @@ static bool has_percentiles(const struct wp_row *row)
 }
 
 static void add_percentiles(
-	struct wp_chart *chart, const struct wp_row *row, const char *name, double unit_ns)
+	struct wp_series *series, struct wp_chart *chart, const struct wp_row *row, double unit_ns)
 {
-	struct wp_series *series = wp_chart_series(chart, name);
-
 	for (size_t i = 0; i < WP_COUNT(percentiles); i++) {
 		double value = wp_row_get_number(row, percentiles[i].key);
 		double at = -log10(percentiles[i].slower);
@@ -59,13 +57,16 @@ static void chart_method(const struct wp_result *result, const struct wp_table *
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct wp_row *row = table->rows[i];
+		struct wp_series *series;
 		char *name;
 
 		if (!is_plain(row) || !has_percentiles(row) ||
 			strcmp(wp_row_get_text(row, "method"), method) != 0)
 			continue;
 		name = wp_target_name(result, wp_row_get_text(row, "target"));
-		add_percentiles(&chart, row, name, 1e6);
+		series = wp_chart_series(&chart, name);
+		series->colour = wp_target_order(table, wp_row_get_text(row, "target"));
+		add_percentiles(series, &chart, row, 1e6);
 		free(name);
 	}
 	wp_chart_finish(&chart, plots);
@@ -89,7 +90,7 @@ static void chart_target(
 			continue;
 		target = wp_target_name(result, wp_row_get_text(row, "target"));
 		name = wp_xasprintf("%s %s", wp_row_get_text(row, "method"), target);
-		add_percentiles(&chart, row, name, 1e6);
+		add_percentiles(wp_chart_series(&chart, name), &chart, row, 1e6);
 		free(name);
 		free(target);
 	}
@@ -107,12 +108,15 @@ static void chart_rates(
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct wp_row *row = table->rows[i];
 		double rate = wp_row_get_number(row, "ops_per_s");
+		struct wp_series *series;
 		char *name;
 
 		if (!is_plain(row) || !(rate > 0))
 			continue;
 		name = wp_target_name(result, wp_row_get_text(row, "target"));
-		wp_series_add(wp_chart_series(&chart, name),
+		series = wp_chart_series(&chart, name);
+		series->colour = wp_target_order(table, wp_row_get_text(row, "target"));
+		wp_series_add(series,
 			(double)wp_chart_category(&chart, wp_row_get_text(row, "method")), rate,
 			wp_row_get_number(row, "ci_low"), wp_row_get_number(row, "ci_high"));
 		free(name);
