@@ -62,7 +62,7 @@ const char wp_html_style[] =
 	" th,." name " td{display:flex;justify-content:space-between;gap:12px;border:0;"           \
 	"padding:1px 0;white-space:normal;text-align:right}." name " tbody th::before,." name      \
 	" td::before{content:attr(data-label);"                                                    \
-	"color:var(--soft);font-weight:400;text-align:left;flex:none;max-width:55%}." name                                 \
+	"color:var(--soft);font-weight:400;text-align:left;flex:none;max-width:55%}." name         \
 	" .same{visibility:visible}." name " .none{display:none}}\n"
 
 const char *const wp_html_cards[] = {
