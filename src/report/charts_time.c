@@ -12,11 +12,12 @@
 static const struct {
 	const char *table;
 	const char *title;
+	const char *time_key;
 	const char *key;
 	const char *y_label;
 } sources[] = {
-	{ "soak", "Commits over time", "commits_per_s", "Commits (1/s)" },
-	{ "progress", "Transactions over time", "tps", "Transactions (1/s)" },
+	{ "soak", "Commits over time", "elapsed_ns", "commits_per_s", "Commits (1/s)" },
+	{ "progress", "Transactions over time", "time_ns", "tps", "Transactions (1/s)" },
 };
 
 static char *series_name(const struct wp_result *result, const struct wp_row *row)
@@ -75,7 +76,7 @@ static void chart_source(const struct wp_result *result, const struct wp_table *
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct wp_row *row = table->rows[i];
-		double at = wp_row_get_number(row, "elapsed_ns") / S;
+		double at = wp_row_get_number(row, sources[index].time_key) / S;
 		double value = wp_row_get_number(row, sources[index].key);
 		char *name;
 

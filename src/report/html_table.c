@@ -5,7 +5,8 @@
 #include "walprobe/mem.h"
 #include "wrap.h"
 
-#define LONG_TABLE 24      /* rows; a longer one is folded */
+#define LONG_TABLE 24 /* rows; a longer one is folded */
+#define ROWS_MAXIMUM 1000
 #define TEXT_CHARACTERS 20 /* to which a text is broken before its table becomes cards */
 #define CHARACTER_PX 8
 #define PADDING_PX 9
@@ -211,7 +212,7 @@ static void put_grid(FILE *stream, const struct wp_grid *grid)
 		fputs("</th>", stream);
 	}
 	fputs("</tr></thead>\n<tbody>\n", stream);
-	for (size_t row = 0; row < grid->row_count; row++) {
+	for (size_t row = 0; row < grid->row_count && row < ROWS_MAXIMUM; row++) {
 		fputs("<tr>", stream);
 		for (size_t i = 0; i < grid->column_count; i++)
 			if (!is_hidden[i])
@@ -219,6 +220,9 @@ static void put_grid(FILE *stream, const struct wp_grid *grid)
 		fputs("</tr>\n", stream);
 	}
 	fputs("</tbody>\n</table></div>\n", stream);
+	if (grid->row_count > ROWS_MAXIMUM)
+		fprintf(stream, "<p class=\"note\">%zu more rows are in the document</p>\n",
+			grid->row_count - ROWS_MAXIMUM);
 	put_hidden(stream, grid, is_hidden);
 	free(is_hidden);
 }

@@ -248,6 +248,62 @@ static void tests_of_several_record_sizes_are_drawn_by_size_and_others_as_bars(v
 	wp_result_free(result);
 }
 
+static const struct wp_column progress_columns[] = {
+	{ "target", "target", "", WP_KIND_TEXT, "" },
+	{ "time_ns", "time", "ns", WP_KIND_INT, "" },
+	{ "tps", "tps", "1/s", WP_KIND_REAL, "" },
+	{ "event", "event", "", WP_KIND_TEXT, "" },
+};
+
+static struct wp_result *progress_result(int64_t rows)
+{
+	struct wp_result *result = wp_result_new("import");
+	struct wp_table *table = wp_result_table(
+		result, "progress", "Over time", progress_columns, WP_COUNT(progress_columns));
+
+	for (int64_t i = 1; i <= rows; i++) {
+		struct wp_row *row = wp_table_add_row(table);
+
+		wp_row_text(row, "target", "server");
+		wp_row_int(row, "time_ns", i * 1000000000);
+		wp_row_real(row, "tps", i == 3 ? 0 : 500);
+		wp_row_text(row, "event", i == 3 ? "checkpoint" : NULL);
+	}
+	return result;
+}
+
+static void throughput_over_time_shows_stalls_and_what_happened_then(void **state)
+{
+	struct wp_result *result = progress_result(5);
+	struct wp_plots plots;
+
+	(void)state;
+	wp_plots_make(result, &plots);
+	assert_int_equal(plots.count, 1);
+	assert_non_null(strstr(plots.items[0].body, "\n3 0 "));
+	assert_non_null(strstr(plots.items[0].body, "set label 'checkpoint' at first 3,"));
+	assert_non_null(strstr(plots.items[0].body, "set xlabel offset 0,0.3 'Time since the "
+						    "start (s)'"));
+	wp_plots_release(&plots);
+	wp_result_free(result);
+}
+
+static void a_long_run_is_averaged_in_the_plot_and_cut_in_the_page(void **state)
+{
+	struct wp_result *result = progress_result(5000);
+	char *text = sample_render(result, wp_render_html, false, false);
+	struct wp_plots plots;
+
+	(void)state;
+	wp_plots_make(result, &plots);
+	assert_true(strlen(plots.items[0].body) < 30000);
+	assert_non_null(strstr(text, "4000 more rows are in the document"));
+	assert_true(strlen(text) < 300000);
+	free(text);
+	wp_plots_release(&plots);
+	wp_result_free(result);
+}
+
 static void what_cannot_be_drawn_gives_no_plot(void **state)
 {
 	struct wp_result *results[] = { wp_result_new("inspect"), wp_result_new("<io>") };
@@ -276,6 +332,8 @@ int main(void)
 		cmocka_unit_test(a_plot_is_this_script),
 		cmocka_unit_test(
 			tests_of_several_record_sizes_are_drawn_by_size_and_others_as_bars),
+		cmocka_unit_test(throughput_over_time_shows_stalls_and_what_happened_then),
+		cmocka_unit_test(a_long_run_is_averaged_in_the_plot_and_cut_in_the_page),
 		cmocka_unit_test(what_cannot_be_drawn_gives_no_plot),
 	};
 
