@@ -284,7 +284,7 @@ void wp_html_table(const struct wp_result *result, const struct wp_table *table,
 		put_advice(table, stream);
 		return;
 	}
-	wp_view_fill(result, table, &shown);
+	wp_view_fill(result, table, true, &shown);
 	if (shown.grid.row_count > LONG_TABLE) {
 		fputs("<details><summary>", stream);
 		fputs("<h2>", stream);
