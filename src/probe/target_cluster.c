@@ -62,6 +62,16 @@ static void tell_kept(struct wp_run *run, const struct wp_cluster_plan *plan,
 		cluster->data_directory, cluster->psql, plan->place, wp_target_place(target->spec));
 }
 
+/* FUSE lets nobody in but who mounted it, whatever the modes say. */
+static void hint_fuse(const struct wp_target *target, struct wp_err *err)
+{
+	const char *fstype = target->stack.fstype;
+
+	if (err && err->sys_errno == EACCES && fstype && strncmp(fstype, "fuse", 4) == 0)
+		wp_err_hint(err, "A FUSE file system lets other users in when it is mounted with "
+				 "the option allow_other.");
+}
+
 int wp_target_cluster(struct wp_run *run, const struct wp_cluster_plan *plan,
 	const struct wp_target *target, struct wp_cluster **out, struct wp_err *err)
 {
@@ -82,6 +92,7 @@ int wp_target_cluster(struct wp_run *run, const struct wp_cluster_plan *plan,
 	int rc = room < 0 ? (int)room : wp_cluster_create(run->registry, &options, out, err);
 
 	if (rc) {
+		hint_fuse(target, err);
 		if (rc != -WP_E_STOPPED)
 			wp_err_prefix(err, "target \"%s\": ", target->label);
 		return rc;

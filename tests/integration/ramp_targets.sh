@@ -288,6 +288,11 @@ if command -v fusefat >/dev/null 2>&1 && command -v mkfs.vfat >/dev/null 2>&1 &&
 		fail "failed checks"
 	nothing_left FAT
 	timeout 10 umount fat || fail "umount"
+	timeout 20 fusefat -o rw+ fat.img fat >fat.log 2>&1 </dev/null || fail "fusefat"
+	expect_status 3 timeout 30 "$WALPROBE" ramp -c 1 -t 1 --rounds=1 fat
+	expect_text err 'allow_other'
+	expect_one_error
+	timeout 10 umount fat || fail "umount"
 	fat_mounted=
 fi
 exit 0
