@@ -21,6 +21,8 @@
 #define SEGMENTS 8
 #define TRIAL_UNITS 50000
 #define TRIALS 5
+#define FEW_UNITS 500 /* too few to tell what one costs */
+#define COLD 1.5      /* what one costs then, as a multiple of the least */
 /* What a statement's round trip costs without any work, for a first guess. */
 #define STATEMENT_SERVER_NS 11000
 #define STATEMENT_CLIENT_NS 10000
@@ -116,30 +118,50 @@ static double parallel(const struct wp_calibration_step *step)
 	return (double)(step->clients < processors ? step->clients : processors);
 }
 
-/* Processor time, because what else runs on the machine changes it least; else the rate. */
-static double missing_server_ns(
-	const struct wp_calibration_step *step, const struct wp_server_figures *figures)
+/*
+ * What a unit cost in a run that took cpu_ns: with cold caches it is a multiple of the least, and a
+ * correction with too small a cost would swing ever wider.
+ */
+static double unit_cost_ns(const struct fit *fit, double cpu_ns, double base_ns, double units)
 {
-	double commits = (double)figures->wal.commits;
+	double each_ns = units > FEW_UNITS ? (cpu_ns - base_ns) / units : 0;
 
+	return each_ns > fit->unit_ns ? each_ns : fit->unit_ns * COLD;
+}
+
+static double corrected(
+	const struct fit *fit, double units, double wanted_ns, double cpu_ns, double base_ns)
+{
+	return at_least_0(units + (wanted_ns - cpu_ns) / unit_cost_ns(fit, cpu_ns, base_ns, units));
+}
+
+/* Processor time, because what else runs on the machine changes it least; else the rate. */
+static double wanted_server_ns(
+	const struct wp_calibration_step *step, double time_ns, double server_ns)
+{
 	if (isfinite(step->server_cpu_ns))
-		return step->server_cpu_ns - (double)figures->server_cpu_ns / commits;
-	return (1e9 / step->tps - (double)figures->wal.elapsed_ns / commits) * parallel(step);
+		return step->server_cpu_ns;
+	return server_ns + (1e9 / step->tps - time_ns) * parallel(step);
 }
 
 static void judge(struct fit *fit, size_t index, int pass, const struct wp_server_figures *figures)
 {
 	const struct wp_calibration_step *step = &fit->calibration->steps[index];
+	double statements = fit->calibration->shape->statements;
 	double commits = (double)figures->wal.commits;
+	double time_ns = (double)figures->wal.elapsed_ns / commits;
+	double server_ns = (double)figures->server_cpu_ns / commits;
+	double client_ns = (double)figures->client_cpu_ns / commits;
 	size_t at = index * PASSES + (size_t)pass;
-	double client_ns = 0;
 
+	fit->client[at] = step->client_units;
 	if (isfinite(step->client_cpu_ns))
-		client_ns = step->client_cpu_ns - (double)figures->client_cpu_ns / commits;
-	fit->client[at] = at_least_0(step->client_units + client_ns / fit->unit_ns);
+		fit->client[at] = corrected(fit, step->client_units, step->client_cpu_ns, client_ns,
+			statements * STATEMENT_CLIENT_NS);
 	fit->server[at] =
-		at_least_0(step->server_units + missing_server_ns(step, figures) / fit->unit_ns);
-	fit->tps[at] = commits * 1e9 / (double)figures->wal.elapsed_ns;
+		corrected(fit, step->server_units, wanted_server_ns(step, time_ns, server_ns),
+			server_ns, statements * STATEMENT_SERVER_NS);
+	fit->tps[at] = 1e9 / time_ns;
 }
 
 static void settle(struct fit *fit, size_t index, int pass)
