@@ -214,6 +214,17 @@ static bool has_sure_form(const struct figures *figures, int decimals)
 	return figures->decimals == decimals;
 }
 
+/* Without a terminator, the number may go on where the line is broken or the text ends. */
+static bool goes_on(const struct figures *figures, const char *end)
+{
+	bool is_mark = *end == '.' || (*end == ',' && figures->marks == 0);
+
+	if (is_mark && end[1] == '\n' && (is_digit(end[2]) || end[2] == '\0'))
+		return true;
+	return *end == '\0' || (*end == '\n' && (end[1] == '\0' || is_figure(end + 1, false))) ||
+	       is_figure(end, false);
+}
+
 static struct scan_number finish(
 	const struct figures *figures, const char *terminator, int decimals)
 {
@@ -222,9 +233,8 @@ static struct scan_number finish(
 
 	if (!end || !has_sure_form(figures, decimals))
 		return number;
-	/* without a terminator the number may go on where the line is broken */
-	if (!terminator && (*end == '\0' || (*end == '\n' && is_figure(end + 1, false)) ||
-				   (*end == '\n' && end[1] == '\0') || is_figure(end, false)))
+	if (!terminator &&
+		(goes_on(figures, end) || (decimals > 0 && figures->decimals != decimals)))
 		return number;
 	number.value = strtod(figures->text, NULL);
 	if (!isfinite(number.value) || number.value > 9e15)
