@@ -134,7 +134,7 @@ static int execute(struct wp_run *run, const void *params, const char *const *op
 
 static const struct wp_opt *const tables[] = { import_opts, wp_output_opts, NULL };
 
-static const char *const formats[] = { "text", "json", "csv", "pgbench", "bonnie-csv",
+static const char *const formats[] = { "text", "json", "csv", "html", "pgbench", "bonnie-csv",
 	"bonnie-csv-1.03", "iozone", NULL };
 
 const struct wp_command wp_cmd_import = {
