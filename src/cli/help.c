@@ -46,10 +46,23 @@ const struct wp_command *wp_command_find(const char *const *words, size_t count,
 }
 
 /* Write text from column at, breaking lines before HELP_WIDTH and indenting what follows. */
+/* A word, or so much of one that is wider than the page as ends behind a bar. */
+static size_t word_length(const char *text, size_t width)
+{
+	size_t length = strcspn(text, " ");
+	size_t at = width;
+
+	if (length <= width)
+		return length;
+	while (at && text[at - 1] != '|')
+		at--;
+	return at ? at : length;
+}
+
 static void wrap(FILE *stream, size_t at, size_t indent, const char *text)
 {
 	while (*text) {
-		size_t word = strcspn(text, " ");
+		size_t word = word_length(text, HELP_WIDTH - indent);
 
 		if (at > indent && at + word > HELP_WIDTH) {
 			fprintf(stream, "\n%*s", (int)indent, "");
@@ -60,7 +73,7 @@ static void wrap(FILE *stream, size_t at, size_t indent, const char *text)
 		text += word;
 		if (*text == ' ') {
 			text++;
-			if (at + 1 + strcspn(text, " ") <= HELP_WIDTH)
+			if (at + 1 + word_length(text, HELP_WIDTH - indent) <= HELP_WIDTH)
 				fputc(' ', stream);
 			at++;
 		}
