@@ -342,7 +342,7 @@ static double wrapper_p99(struct wp_import *in, size_t at, size_t *last)
 	return FIO_ABSENT;
 }
 
-/* "key" : "value" before the gap, or NULL; the caller frees. */
+/* "key" : "value" before the gap, or NULL; the caller frees. What is found may end behind it. */
 static char *early_option(const char *text, const char *end, const char *key)
 {
 	char *pattern = wp_xasprintf("\"%s\"~:~\"", key);
@@ -350,7 +350,7 @@ static char *early_option(const char *text, const char *end, const char *key)
 	const char *value = at ? scan_words(at, pattern) : NULL;
 
 	free(pattern);
-	return value && memchr(value, '"', (size_t)(end - value))
+	return value && value < end && memchr(value, '"', (size_t)(end - value))
 		       ? wp_xstrndup(value, strcspn(value, "\"\n"))
 		       : NULL;
 }

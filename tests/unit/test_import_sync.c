@@ -243,6 +243,19 @@ static void two_outputs_in_one_file_are_two_targets(void **state)
 
 /* ---- fio ------------------------------------------------------------------------------------- */
 
+/* The value begins where what was cut away began, and its quote stands behind that. */
+static void a_version_cut_out_of_fios_json_is_no_version(void **state)
+{
+	struct wp_result *result = case_text("fio",
+		"\"Writert\"\n \n {\"fio version\" : \n        \"Record rewrite 40ter repor j  8");
+	const struct wp_table *runs = wp_result_find_table(result, "runs");
+
+	(void)state;
+	for (size_t i = 0; runs && i < runs->row_count; i++)
+		assert_string_equal(wp_row_get_text(runs->rows[i], "version"), "");
+	wp_result_free(result);
+}
+
 static void fio_messages_before_the_json_mark_the_job_failed(void **state)
 {
 	struct wp_result *result = case_file("57-fio-313-error-lines-before-json/fio.txt");
@@ -347,6 +360,7 @@ int main(void)
 		cmocka_unit_test(rate_and_time_that_contradict_are_both_absent),
 		cmocka_unit_test(a_translated_output_is_told_by_the_order_of_its_sections),
 		cmocka_unit_test(two_outputs_in_one_file_are_two_targets),
+		cmocka_unit_test(a_version_cut_out_of_fios_json_is_no_version),
 		cmocka_unit_test(fio_messages_before_the_json_mark_the_job_failed),
 		cmocka_unit_test(fio_text_has_the_time_of_the_sync_apart),
 		cmocka_unit_test(fio_json_with_a_gap_is_refused_with_its_place),
