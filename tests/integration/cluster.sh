@@ -48,7 +48,7 @@ sql() {
 servers() {
 	for link in /proc/[0-9]*/cwd; do
 		case $(readlink "$link" 2>/dev/null) in
-		"$work"/*)
+		*"$work"/*) # within a chroot the kernel may put the way to it in front
 			link=${link%/cwd}
 			case $(readlink "$link/exe" 2>/dev/null) in
 			*/postgres*) echo "${link#/proc/}" ;;

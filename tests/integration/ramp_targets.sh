@@ -36,7 +36,7 @@ image=
 servers() { # process ids of postmasters and backends that work below this test's directory
 	for link in /proc/[0-9]*/cwd; do
 		case $(readlink "$link" 2>/dev/null) in
-		"$work"/* | "$TMPDIR"/*)
+		*"$work"/* | *"$TMPDIR"/*) # within a chroot the kernel may put the way to it in front
 			link=${link%/cwd}
 			case $(readlink "$link/exe" 2>/dev/null) in
 			*/postgres*) echo "${link#/proc/}" ;;
