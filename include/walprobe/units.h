@@ -35,6 +35,9 @@ int wp_parse_int(const char *text, int64_t *out, struct wp_err *err);
 int wp_parse_int_list(const char *text, int64_t minimum, int64_t maximum, int64_t *out,
 	size_t capacity, size_t *count, struct wp_err *err);
 
+/* wp_int_list_most - the largest of count numbers, none of them negative; 0 of an empty list. */
+int64_t wp_int_list_most(const int64_t *list, size_t count);
+
 /* wp_format_duration - "12.3 ms", three significant digits, into out; returns out. */
 const char *wp_format_duration(int64_t ns, char *out, size_t size);
 

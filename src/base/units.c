@@ -202,6 +202,15 @@ const char *wp_format_3(double value, char *out, size_t size)
 	return out;
 }
 
+int64_t wp_int_list_most(const int64_t *list, size_t count)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = list[i] > most ? list[i] : most;
+	return most;
+}
+
 static const char *format_scaled(double value, const struct unit *unit, char *out, size_t size)
 {
 	char number[32];

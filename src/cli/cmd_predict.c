@@ -98,15 +98,6 @@ static int read_options(struct prediction *p, struct wp_err *err)
 	return 0;
 }
 
-static int64_t most_clients(const struct prediction *p)
-{
-	int64_t most = 1;
-
-	for (size_t i = 0; i < p->options.client_count; i++)
-		most = p->options.clients[i] > most ? p->options.clients[i] : most;
-	return most;
-}
-
 static int prepare_servers(struct prediction *p, struct wp_err *err)
 {
 	p->has_plan = p->params->has_check || !p->params->like;
@@ -115,7 +106,8 @@ static int prepare_servers(struct prediction *p, struct wp_err *err)
 	p->plan = (struct wp_cluster_plan){ .bindir = p->params->bindir,
 		.run_as = p->params->run_as,
 		.base = p->params->base,
-		.clients_most = most_clients(p) + SPARE_CLIENTS };
+		.clients_most = wp_int_list_most(p->options.clients, p->options.client_count) +
+				SPARE_CLIENTS };
 	return wp_cluster_plan_prepare(p->run, &p->plan, err);
 }
 

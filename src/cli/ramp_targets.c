@@ -115,15 +115,6 @@ int wp_ramp_measure(struct wp_run *run, const struct wp_ramp_options *options, s
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static int64_t most_clients(const struct wp_ramp_options *options)
-{
-	int64_t most = 1;
-
-	for (size_t i = 0; i < options->client_count; i++)
-		most = options->clients[i] > most ? options->clients[i] : most;
-	return most;
-}
-
 /* Clients of one branch wait for each other's row and not for the log; so as many branches. */
 static void settle_scale(struct ramp_targets *r)
 {
@@ -365,7 +356,7 @@ int wp_ramp_targets(struct wp_run *run, const struct ramp_params *params, const 
 		.is_whole = params->is_whole,
 		.settings = params->settings.values,
 		.setting_count = params->settings.count,
-		.clients_most = most_clients(options) };
+		.clients_most = wp_int_list_most(options->clients, options->client_count) };
 	rc = run_all(&r, words, count, err);
 	if (rc == -WP_E_STOPPED)
 		run->result->is_complete = false;

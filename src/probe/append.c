@@ -3,6 +3,7 @@
 
 #include "walprobe/limits.h"
 #include "walprobe/mem.h"
+#include "walprobe/units.h"
 
 #include <math.h>
 
@@ -30,16 +31,6 @@ int64_t wp_append_needed_bytes(const struct wp_append_options *options)
 	/* One more while a backend is faster than the checkpointer, and one under its temporary
 	 * name. */
 	return (options->segments + 2) * options->segment_bytes + (INT64_C(1) << 20);
-}
-
-static int64_t most_clients(const struct wp_append_options *options)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < options->client_count; i++)
-		if (options->clients[i] > most)
-			most = options->clients[i];
-	return most;
 }
 
 int append_first_method(const struct wp_append_options *options)
@@ -81,8 +72,8 @@ struct ring *append_ring_new(
 	ring->seed = run->seed;
 	ring->users = 1;
 	if (method >= 0)
-		ring->lap_load =
-			append_load(options, (enum wp_method)method, most_clients(options));
+		ring->lap_load = append_load(options, (enum wp_method)method,
+			wp_int_list_most(options->clients, options->client_count));
 	return ring;
 }
 
@@ -337,7 +328,9 @@ int wp_append_plan(struct wp_run *run, struct wp_target *target,
 	struct ring *ring = append_ring_new(run, target, options);
 	struct wp_err own = { 0 };
 	char *missing = NULL;
-	int rc = wp_limit_open_files(most_clients(options) + FILES_BESIDE_CLIENTS, &own);
+	int rc = wp_limit_open_files(
+		wp_int_list_most(options->clients, options->client_count) + FILES_BESIDE_CLIENTS,
+		&own);
 
 	if (!rc)
 		rc = append_missing(run, target, options, &missing, &own);

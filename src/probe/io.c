@@ -19,19 +19,10 @@ static int64_t threads_of(const struct wp_io_options *options)
 	return options->jobs > options->seekers ? options->jobs : options->seekers;
 }
 
-static int64_t largest(const struct wp_io_sizes *sizes)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < sizes->count; i++)
-		most = sizes->bytes[i] > most ? sizes->bytes[i] : most;
-	return most;
-}
-
 struct wp_io_study *wp_io_study_new(struct wp_run *run, const struct wp_io_options *options)
 {
 	struct wp_io_study *study = wp_xcalloc(1, sizeof(*study));
-	int64_t bytes = largest(&options->records);
+	int64_t bytes = wp_int_list_most(options->records.bytes, options->records.count);
 
 	study->run = run;
 	study->options = *options;
@@ -294,7 +285,10 @@ static struct wp_io_place *new_place(struct wp_io_study *study, const struct wp_
 	place->target = target;
 	place->is_kept = study->run->is_kept;
 	wp_io_files_init(&place->files, study->run->os, target->dir, jobs,
-		wp_io_needs_files(&study->options) ? largest(&study->options.files) / jobs : 0);
+		wp_io_needs_files(&study->options)
+			? wp_int_list_most(study->options.files.bytes, study->options.files.count) /
+				  jobs
+			: 0);
 	return place;
 }
 

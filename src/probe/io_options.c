@@ -223,19 +223,11 @@ int wp_io_parse_files(const char *text, struct wp_io_options *options, struct wp
 	return 0;
 }
 
-static int64_t largest(const struct wp_io_sizes *sizes)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < sizes->count; i++)
-		most = sizes->bytes[i] > most ? sizes->bytes[i] : most;
-	return most;
-}
-
 int wp_io_check(const struct wp_io_options *options, struct wp_err *err)
 {
 	int64_t threads = options->jobs > options->seekers ? options->jobs : options->seekers;
-	int64_t buffers = threads * largest(&options->records);
+	int64_t buffers =
+		threads * wp_int_list_most(options->records.bytes, options->records.count);
 	char limit[32];
 
 	if (options->is_cached && options->is_direct)
@@ -281,7 +273,8 @@ int64_t wp_io_needed_bytes(const struct wp_io_options *options)
 {
 	int64_t sets = has_test(options, false) + has_test(options, true);
 
-	return sets * largest(&options->files) + small_bytes(options) + SLACK_BYTES;
+	return sets * wp_int_list_most(options->files.bytes, options->files.count) +
+	       small_bytes(options) + SLACK_BYTES;
 }
 
 static int64_t memory_bytes(const struct wp_os *os)

@@ -2,6 +2,7 @@
 #include "probe/ramp_internal.h"
 #include "walprobe/mem.h"
 #include "walprobe/server_advice.h"
+#include "walprobe/units.h"
 
 #include "sql_ramp_tables.h"
 
@@ -135,15 +136,6 @@ static int settle_scale(struct wp_run *run, struct wp_ramp_server *server,
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-static int64_t most_clients(const struct wp_ramp_options *options)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < options->client_count; i++)
-		most = options->clients[i] > most ? options->clients[i] : most;
-	return most;
-}
-
 /* Before the first step, not in the middle of the last. */
 static int check_connections(
 	const struct wp_ramp_options *options, struct wp_session *session, struct wp_err *err)
@@ -154,7 +146,8 @@ static int check_connections(
 		"ELSE pg_catalog.current_setting('superuser_reserved_connections')::integer END - "
 		"(SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type "
 		"= 'client backend' AND application_name NOT LIKE 'walprobe%')";
-	int64_t needed = most_clients(options) + 2; /* ours that watch and cancel */
+	int64_t needed = wp_int_list_most(options->clients, options->client_count) +
+			 2; /* ours that watch and cancel */
 	struct wp_rows rows;
 	int64_t free_count;
 	int rc = wp_session_query(

@@ -66,6 +66,8 @@ static void lists_of_numbers_keep_their_order(void **state)
 	assert_int_equal(count, 6);
 	assert_int_equal(numbers[3], 4);
 	assert_int_equal(numbers[5], 6);
+	assert_int_equal(wp_int_list_most(numbers, count), 8);
+	assert_int_equal(wp_int_list_most(numbers, 0), 0);
 	assert_int_equal(wp_parse_int_list("1,1", 1, 9, numbers, 8, &count, NULL), -WP_E_USAGE);
 	assert_int_equal(wp_parse_int_list("0", 1, 9, numbers, 8, &count, NULL), -WP_E_USAGE);
 	assert_int_equal(wp_parse_int_list("4-1", 1, 9, numbers, 8, &count, NULL), -WP_E_USAGE);
