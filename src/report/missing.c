@@ -110,14 +110,15 @@ void wp_missing_tell(const struct wp_plan *plan, const struct wp_table *table, s
 	free(last);
 }
 
-/* A column in which nothing is and nothing was to be, in any row that is shown. */
+/* A column in which nothing is and nothing was to be (or, of published figures, was told), in any row
+ * that is shown. */
 static bool is_empty(const struct wp_plan *plan, const struct wp_table *table, size_t item)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct wp_cell *cell = &table->rows[i]->cells[plan->items[item].column];
 
 		if (!wp_missing_reason(plan, table->rows[i]) &&
-			(cell->state != WP_CELL_ABSENT || cell->text))
+			(cell->state != WP_CELL_ABSENT || (cell->text && !plan->is_published)))
 			return false;
 	}
 	return true;

@@ -23,6 +23,7 @@ struct wp_plan {
 	struct wp_plan_item *items;
 	size_t count;
 	size_t key_count;
+	bool is_published; /* by other tools, which tell little */
 };
 
 /* wp_column_has_unit - whether the column's unit is this one. */
@@ -39,7 +40,8 @@ const char *wp_missing_reason(const struct wp_plan *plan, const struct wp_row *r
 void wp_missing_tell(const struct wp_plan *plan, const struct wp_table *table, size_t first,
 	struct wp_shown *shown);
 
-/* wp_plan_drop_empty - leave out columns in which nothing is and nothing was to be. */
+/* wp_plan_drop_empty - leave out columns in which nothing is and nothing was to be, and of published
+ * figures those that no tool told: the document has the reasons. */
 void wp_plan_drop_empty(struct wp_plan *plan, const struct wp_table *table);
 
 #endif

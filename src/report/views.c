@@ -232,25 +232,6 @@ static void plan_unknown_texts(
 			plan_add(plan, j, -1, NULL, 0);
 }
 
-/* What no tool told is no column of published figures; the document has the reasons. */
-static void drop_untold(struct wp_plan *plan, const struct wp_table *table)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < plan->count; i++) {
-		bool is_empty = true;
-
-		for (size_t row = 0; row < table->row_count; row++)
-			is_empty &= table->rows[row]->cells[plan->items[i].column].state ==
-				    WP_CELL_ABSENT;
-		if (is_empty && i < plan->key_count)
-			plan->key_count--;
-		if (!is_empty)
-			plan->items[used++] = plan->items[i];
-	}
-	plan->count = used;
-}
-
 static void plan_view(
 	struct wp_plan *plan, const struct view *view, const struct wp_table *table, char **folded)
 {
@@ -379,7 +360,8 @@ static void fill_plan(struct wp_plan *plan, const struct wp_table *table, struct
 void wp_view_fill(const struct wp_result *result, const struct wp_table *table, bool has_all,
 	struct wp_shown *shown)
 {
-	struct wp_plan plan = { 0 };
+	struct wp_plan plan = { .is_published =
+					result->command && strcmp(result->command, "import") == 0 };
 
 	*shown = (struct wp_shown){ .folded = wp_xstrdup("") };
 	if (wp_prose_fill(result, table, has_all, shown))
@@ -389,8 +371,6 @@ void wp_view_fill(const struct wp_result *result, const struct wp_table *table, 
 			plan_view(&plan, &views[i], table, &shown->folded);
 	if (!plan.count)
 		plan_all(&plan, table);
-	if (result->command && strcmp(result->command, "import") == 0)
-		drop_untold(&plan, table);
 	fill_plan(&plan, table, shown);
 	free(plan.items);
 }
