@@ -4,6 +4,8 @@
 # cluster.sh - throwaway clusters: where they lie, as whom they run, and that nothing is left of them.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/tools/server_processes.sh
+. "$(dirname "$0")/../tools/server_processes.sh"
 need_root
 need_command cc pkg-config setpriv ps psql
 library=$(dirname "$WALPROBE")/obj/plain/libwalprobe.a
@@ -44,27 +46,13 @@ sql() {
 	psql -XAtq -d "$(sed -n 's/^conninfo=//p' out | sed -n "${1}p")" -c "$2" 2>&1
 }
 
-# servers - processes of PostgreSQL that work below this test's directory
-servers() {
-	for link in /proc/[0-9]*/cwd; do
-		case $(readlink "$link" 2>/dev/null) in
-		*"$work"/*) # within a chroot the kernel may put the way to it in front
-			link=${link%/cwd}
-			case $(readlink "$link/exe" 2>/dev/null) in
-			*/postgres*) echo "${link#/proc/}" ;;
-			esac
-			;;
-		esac
-	done
-}
-
 segments() {
 	awk '$8 == '"$(id -u postgres)"' && $7 == 0' /proc/sysvipc/shm | wc -l
 }
 segments_before=$(segments)
 
 nothing_left() {
-	[ -z "$(servers)" ] || fail "a server is left ($1)"
+	[ -z "$(server_processes "$work")" ] || fail "a server is left ($1)"
 	for place in "$TMPDIR" "$work"/*/; do
 		expect_clean "$place"
 	done
@@ -98,7 +86,7 @@ ends() {
 # gone_within SECONDS
 gone_within() {
 	for _ in $(seq $(($1 * 20))); do
-		[ -n "$(servers)" ] || return 0
+		[ -n "$(server_processes "$work")" ] || return 0
 		sleep 0.05
 	done
 	fail "the server is still there after $1 s"
@@ -126,7 +114,7 @@ hex=$(printf %04X "$(field port)")
 [ "$(field is_ranked)$(field eatmydata)" = 10 ] || fail "left out of the ranking"
 expect_status 0 "$WALPROBE" cleanup "$TMPDIR" plain
 kill -0 "$(sed -n 's/.* pid=\([0-9]*\).*/\1/p' out)" 2>/dev/null
-[ -n "$(servers)" ] || fail "cleanup took a running run's server"
+[ -n "$(server_processes "$work")" ] || fail "cleanup took a running run's server"
 kill -INT "$holder"
 ends 130 10
 nothing_left "as root"
@@ -219,7 +207,7 @@ nothing_left "server killed"
 # One that somebody has stopped, with all its children.
 hold plain
 # shellcheck disable=SC2046 # process ids
-kill -STOP $(servers)
+kill -STOP $(server_processes "$work")
 kill -INT "$holder"
 ends 130 12
 nothing_left "server stopped"

@@ -5,6 +5,8 @@
 # killed writer stands for the cut, which the operator asserts; damage is done by hand.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/tools/witness.sh
+. "$(dirname "$0")/../tools/witness.sh"
 need_command jq
 tls=
 cuts=
@@ -13,16 +15,6 @@ cutter='kill -KILL $(cat victim) && touch cut.$(($(ls cut.* 2>/dev/null | wc -l)
 witness_pid=
 writer_pid=
 trap 'kill -KILL $witness_pid $writer_pid 2>/dev/null' EXIT
-
-# wait_for COMMAND... - for twenty seconds
-wait_for() {
-	for _ in $(seq 400); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.05
-	done
-	cat witness.log writer.log >&2
-	fail "waited in vain for: $*"
-}
 
 start_witness() {
 	: >witness.log
@@ -33,12 +25,6 @@ start_witness() {
 	witness_pid=$!
 	wait_for grep -q 'listening at' witness.log
 	address=$(sed -n 's/.*listening at \([^,]*\),.*/\1/p' witness.log)
-}
-
-stop_witness() {
-	kill -"$1" "$witness_pid"
-	wait "$witness_pid" 2>/dev/null
-	witness_pid=
 }
 
 # start_writer DIRECTORY [OPTION...] - until it is armed and has worked for a second

@@ -3,6 +3,8 @@
 # ramp on targets: a throwaway server for each, what is told of them, and that nothing is left.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/tools/server_processes.sh
+. "$(dirname "$0")/../tools/server_processes.sh"
 need_root
 need_command jq psql runuser
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || skip "PostgreSQL's server is not installed"
@@ -33,27 +35,14 @@ mkdir plain other
 image=
 ! losetup -f >/dev/null 2>&1 || image=image:ext4:size=200MB
 
-servers() { # process ids of postmasters and backends that work below this test's directory
-	for link in /proc/[0-9]*/cwd; do
-		case $(readlink "$link" 2>/dev/null) in
-		*"$work"/* | *"$TMPDIR"/*) # within a chroot the kernel may put the way to it in front
-			link=${link%/cwd}
-			case $(readlink "$link/exe" 2>/dev/null) in
-			*/postgres*) echo "${link#/proc/}" ;;
-			esac
-			;;
-		esac
-	done
-}
-
 postmasters() {
-	for server in $(servers); do
+	for server in $(server_processes "$work" "$TMPDIR"); do
 		! grep -qz '^-D$' "/proc/$server/cmdline" 2>/dev/null || echo "$server"
 	done
 }
 
 nothing_left() {
-	[ -z "$(servers)" ] || fail "a server is left ($1)"
+	[ -z "$(server_processes "$work" "$TMPDIR")" ] || fail "a server is left ($1)"
 	for place in "$TMPDIR" "$work" "$work"/*/; do
 		expect_clean "$place"
 	done
@@ -247,10 +236,10 @@ kill -KILL "$runner"
 wait "$runner" 2>/dev/null
 runner=
 for _ in $(seq 100); do
-	[ -n "$(servers)" ] || break
+	[ -n "$(server_processes "$work" "$TMPDIR")" ] || break
 	sleep 0.05
 done
-[ -z "$(servers)" ] || fail "the servers outlive us"
+[ -z "$(server_processes "$work" "$TMPDIR")" ] || fail "the servers outlive us"
 expect_status 0 timeout 60 "$WALPROBE" ramp -c 1 -t 1 --rounds=1 plain
 expect_text err "found left over from an earlier run .*\"$TMPDIR/walprobe-"
 expect_text err 'found left over from an earlier run .*plain/walprobe-'

@@ -6,6 +6,8 @@
 # frames, hang-ups, a witness killed and started again, a store without space.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/tools/witness.sh
+. "$(dirname "$0")/../tools/witness.sh"
 need_command cc pkg-config jq
 library=$(dirname "$WALPROBE")/obj/plain/libwalprobe.a
 [ -e "$library" ] || skip "the library was not built beside the program"
@@ -25,28 +27,12 @@ trap leave EXIT
 cc -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I"$TESTS/../include" -pthread -o bad_network \
 	"$TESTS/tools/bad_network.c" "$library" -lm || fail "the tool does not build"
 
-# wait_for COMMAND... - for twenty seconds
-wait_for() {
-	for _ in $(seq 400); do
-		! "$@" >/dev/null 2>&1 || return 0
-		sleep 0.05
-	done
-	cat witness.log writer.log >&2
-	fail "waited in vain for: $*"
-}
-
 start_witness() {
 	: >witness.log
 	"$WALPROBE" witness --listen "${address:-127.0.0.1:0}" --key key --store "$store" 2>witness.log &
 	witness_pid=$!
 	wait_for grep -q 'listening at' witness.log
 	address=$(sed -n 's/.*listening at \([^,]*\),.*/\1/p' witness.log)
-}
-
-stop_witness() {
-	kill -"$1" "$witness_pid"
-	wait "$witness_pid" 2>/dev/null
-	witness_pid=
 }
 
 # start_network SEED - sets where to the address that targets are to use
