@@ -66,7 +66,7 @@ static struct {
 	size_t hit_count;
 	uint64_t last[WRITERS_MAXIMUM];     /* sequence seen */
 	uint64_t lowest[WRITERS_MAXIMUM];   /* segment */
-	uint64_t survivor[WRITERS_MAXIMUM]; /* highest whole one */
+	uint64_t survivor[WRITERS_MAXIMUM]; /* highest whole one that must be seen */
 	long minimum[KINDS];
 	long maximum[KINDS];
 } all;
@@ -239,12 +239,19 @@ static size_t sectors_of(size_t at)
 	return count;
 }
 
+static uint64_t first_of_batch(uint64_t seq)
+{
+	return seq > 0 ? seq - (seq - 1) % all.batch : 0;
+}
+
+/* Of the last batch the file may not have its end: what stands there on the disk is seen by nobody. */
 static void find_survivors(void)
 {
 	for (size_t at = 0; at < all.found_count; at += sectors_of(at)) {
 		const struct found *record = &all.found[at];
 
-		if (fate_of(record, sectors_of(at)) == JUDGED)
+		if (record->seq < first_of_batch(all.last[record->writer]) &&
+			fate_of(record, sectors_of(at)) == JUDGED)
 			all.survivor[record->writer] = record->seq;
 	}
 }
@@ -255,11 +262,6 @@ static bool is_all_used(const struct found *record, size_t count)
 		if (!record[i].is_used)
 			return false;
 	return true;
-}
-
-static uint64_t first_of_batch(uint64_t seq)
-{
-	return seq > 0 ? seq - (seq - 1) % all.batch : 0;
 }
 
 static void add(enum kind kind, const struct found *record)
